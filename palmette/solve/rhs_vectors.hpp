@@ -6,6 +6,7 @@
 
 #include "palmette/blocks/blocks.hpp"
 #include "palmette/solve/core.hpp"
+#include "palmette/solve/rhs_blocks.hpp"
 
 namespace palmette::solve_detail {
 
@@ -76,6 +77,67 @@ void store_rhs(const Writer<T>& writer, index_t first, index_t count, RhsRows<co
                         });
 }
 
+/// Whether whole registers of right-hand sides are turned between columns and rows; else they go one by one.
+template <class T>
+inline bool turned_in_registers(index_t stride) {
+  return RhsBlock<T>::in_registers && stride % RhsBlock<T>::width == 0;
+}
+
+/// all.row(place of row k) from `first` on ← W rows from `row` on of the right-hand sides [first, last), zero
+/// for those that pad the register.
+template <class T>
+inline void spread_block(const Reader<T>& reader, index_t row, index_t first, index_t last, RhsRows<T> all) {
+  using Block = RhsBlock<T>;
+  const index_t* const back = reader.map.back + row;
+  Block block;
+  for (int k = 0; k < Block::width; ++k)
+    block.line[k] = first + k < last ? Block::L::load(reader.from.column(first + k) + row)
+                                     : typename Block::Vector{};
+  block.transpose();
+  for (int k = 0; k < Block::width; ++k) {
+    if (reader.map.scale != nullptr) block.line[k] *= static_cast<T>(reader.map.scale[row + k]);
+    Block::L::store(block.line[k], all.row(back[k]) + first);
+  }
+}
+
+/// W rows from `row` on of the right-hand sides [first, last) ← all.row(place of row k) from `first` on.
+template <class T>
+inline void collect_block(const Writer<T>& writer, index_t row, index_t first, index_t last,
+                          RhsRows<const T> all) {
+  using Block = RhsBlock<T>;
+  const index_t* const back = writer.map.back + row;
+  Block block;
+  for (int k = 0; k < Block::width; ++k) {
+    block.line[k] = Block::L::load(all.row(back[k]) + first);
+    if (writer.map.scale != nullptr) block.line[k] *= static_cast<T>(writer.map.scale[row + k]);
+  }
+  block.transpose();
+  for (int k = 0; k < Block::width && first + k < last; ++k)
+    Block::L::store(block.line[k], writer.to.column(first + k) + row);
+}
+
+/// Calls block(row, first, last) for whole registers of rows [begin, end) and of right-hand sides, a few of
+/// these at a time, after prefetch(row, first) of the rows that follow; one(row, first, last) for the others.
+template <class T, class Prefetch, class ForBlock, class ForOne>
+inline void over_blocks(index_t begin, index_t end, index_t columns, bool turned, Prefetch&& prefetch,
+                        ForBlock&& block, ForOne&& one) {
+  constexpr index_t width = RhsBlock<T>::width, turn = std::max(width, columns_in_turn);
+  for (index_t first = 0; first < columns; first += turn) {
+    const index_t last = std::min(columns, first + turn);
+    index_t row = begin;
+    if constexpr (RhsBlock<T>::in_registers)
+      for (; turned && row + width <= end; row += width) {
+        for (index_t k = row + rows_ahead; k < std::min(end, row + rows_ahead + width); ++k)
+          prefetch(k, first);
+        for (index_t j = first; j < last; j += width) block(row, j, std::min(last, j + width));
+      }
+    for (; row < end; ++row) {
+      if (row + rows_ahead < end) prefetch(row + rows_ahead, first);
+      one(row, first, last);
+    }
+  }
+}
+
 /// Caller's rows [begin, end) of all right-hand sides → all.row(place of the row). The caller's columns are
 /// read in order, which suits pages and lines, and whole lines are scattered. For a map that knows its
 /// inverse.
@@ -83,39 +145,35 @@ template <class T>
 void spread_rhs(const Reader<T>& reader, index_t begin, index_t end, RhsRows<T> all) {
   const index_t columns = reader.from.cols;
   const index_t* const back = reader.map.back;
-  const bool plain = reader.map.scale == nullptr && !(is_complex_v<T> && reader.conjugated);
-  for (index_t first = 0; first < columns; first += columns_in_turn) {
-    const index_t last = std::min(columns, first + columns_in_turn);
-    for (index_t row = begin; row < end; ++row) {
-      if (row + rows_ahead < end) __builtin_prefetch(all.row(back[row + rows_ahead]) + first, 1, 3);
-      const T* const source = reader.from.data + row;
-      T* const target = all.row(back[row]);
-      const double scale = reader.map.scale != nullptr ? reader.map.scale[row] : 1.0;
-      for (index_t j = first; j < last; ++j)
-        target[j] = plain ? source[j * reader.from.ld]
-                          : mapped_value(source[j * reader.from.ld], scale, reader.conjugated);
-      if (last == columns) std::fill(target + columns, target + all.stride, T(0));
-    }
-  }
+  over_blocks<T>(
+      begin, end, columns, turned_in_registers<T>(all.stride),
+      [&](index_t row, index_t first) { __builtin_prefetch(all.row(back[row]) + first, 1, 3); },
+      [&](index_t row, index_t first, index_t last) {
+        if constexpr (RhsBlock<T>::in_registers) spread_block(reader, row, first, last, all);
+      },
+      [&](index_t row, index_t first, index_t last) {
+        T* const target = all.row(back[row]);
+        for (index_t j = first; j < last; ++j)
+          target[j] = mapped_value(reader.from(row, j), reader.map.scale_of(row), reader.conjugated);
+        if (last == columns) std::fill(target + columns, target + all.stride, T(0));
+      });
 }
 
 /// Caller's rows [begin, end) of all right-hand sides ← all.row(place of the row).
 template <class T>
 void collect_rhs(const Writer<T>& writer, index_t begin, index_t end, RhsRows<const T> all) {
-  const index_t columns = writer.to.cols;
   const index_t* const back = writer.map.back;
-  const bool plain = writer.map.scale == nullptr && !(is_complex_v<T> && writer.conjugated);
-  for (index_t first = 0; first < columns; first += columns_in_turn) {
-    const index_t last = std::min(columns, first + columns_in_turn);
-    for (index_t row = begin; row < end; ++row) {
-      if (row + rows_ahead < end) __builtin_prefetch(all.row(back[row + rows_ahead]) + first, 0, 3);
-      const T* const source = all.row(back[row]);
-      T* const target = writer.to.data + row;
-      const double scale = writer.map.scale != nullptr ? writer.map.scale[row] : 1.0;
-      for (index_t j = first; j < last; ++j)
-        target[j * writer.to.ld] = plain ? source[j] : mapped_value(source[j], scale, writer.conjugated);
-    }
-  }
+  over_blocks<T>(
+      begin, end, writer.to.cols, turned_in_registers<T>(all.stride),
+      [&](index_t row, index_t first) { __builtin_prefetch(all.row(back[row]) + first, 0, 3); },
+      [&](index_t row, index_t first, index_t last) {
+        if constexpr (RhsBlock<T>::in_registers) collect_block(writer, row, first, last, all);
+      },
+      [&](index_t row, index_t first, index_t last) {
+        const T* const source = all.row(back[row]);
+        for (index_t j = first; j < last; ++j)
+          writer.to(row, j) = mapped_value(source[j], writer.map.scale_of(row), writer.conjugated);
+      });
 }
 
 /// all.row(place of the row)[j] ← the entries of sparse right-hand side j; other rows are not touched.

@@ -172,14 +172,17 @@ void SupernodalCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
   const SweepOrder steps = steps_of_solve(parts_.shape(), transposed);
   const Course course = begin_course(steps);
   if (steps.count == 1) return sweep(steps.step[0], run, &run.in, &run.out, course);
-  // Within the tasks a vector passes through memory one time less. But columns that are a multiple of a page
-  // apart all map to the same cache lines, and then it pays to pass through them in their own order first.
+  // Values that move one by one between the caller's columns and the rows do so within the tasks, since then a
+  // vector passes through memory one time less. In registers a pass of its own is faster, which goes through
+  // the columns in their order; so it is where columns are a multiple of a page apart, since these all map to
+  // the same cache lines.
   const index_t n = parts_.structure->symbolic().n, stride = padded_rhs(sizeof(T), run.num_rhs());
-  const auto collide = [&](offset_t ld) {
-    return run.num_rhs() > 4 && ld * static_cast<offset_t>(sizeof(T)) % 4096 == 0;
+  const auto passes = [&](offset_t ld, const IndexMap& map) {
+    const bool collide = run.num_rhs() > 4 && ld * static_cast<offset_t>(sizeof(T)) % 4096 == 0;
+    return map.back != nullptr && (turned_in_registers<T>(stride) || collide);
   };
-  const bool spreads = collide(run.in.from.ld) && run.in.map.back != nullptr;
-  const bool collects = collide(run.out.to.ld) && run.out.map.back != nullptr;
+  const bool spreads = passes(run.in.from.ld, run.in.map);
+  const bool collects = passes(run.out.to.ld, run.out.map);
   const RhsRows<T> kept{run.workspace.work.data(), stride};
   if (spreads)
     over_row_ranges(run.team, n, [&](index_t begin, index_t end) { spread_rhs(run.in, begin, end, kept); });
