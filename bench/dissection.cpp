@@ -5,7 +5,7 @@
 //
 //   bench_dissection [--repeats R] [--matrices FOLDER] [PROBLEM:N | FILE ...]
 //
-// PROBLEM:N is a problem of `palmette generate`; without any, the list of the page. FILE is looked for in
+// PROBLEM:N is a problem of `palmette generate`; without any, problems of that page. FILE is looked for in
 // FOLDER.
 #include <cmath>
 #include <cstdio>

@@ -2,7 +2,7 @@
 # tools/petsc_newest.sh [REPORT.xml]: build the newest PETSc that the Python package index has, as small as it
 # can be, in build/petsc-newest; then the MatSolverType palmette for it, and run the tests of tests/petsc and
 # PETSc's own KSP tutorials ex2, ex10 and ex52 with it, on 1 to 4 ranks. Nothing of it is installed.
-# REPORT.xml is what ctest reports.
+# REPORT.xml is what ctest reports. Delete build/petsc-newest once there is a newer PETSc.
 set -euo pipefail
 
 report=${1:+$(realpath -m -- "$1")}
@@ -13,21 +13,22 @@ folder=$PWD/build/petsc-newest
 
 fetch_sources() {
   [ -e "$folder/source/configure" ] && return
-  rm -rf "$folder/source" "$folder/download"
-  mkdir -p "$folder/source"
+  rm -rf "$folder/source" "$folder/source.part" "$folder/download"
+  mkdir -p "$folder/source.part"
   "$python_here" -m pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: petsc \
     --dest "$folder/download" &&
-    tar -xf "$folder"/download/petsc-*.tar.gz --strip-components 1 -C "$folder/source"
+    tar -xf "$folder"/download/petsc-*.tar.gz --strip-components 1 -C "$folder/source.part" &&
+    mv "$folder/source.part" "$folder/source"
 }
 
 # In C and C++, with MPI and a BLAS, without Fortran and everything else.
 build_petsc() {
   [ -e "$folder/installed/lib/pkgconfig/petsc.pc" ] && return
   (cd "$folder/source" &&
-    python3 configure --prefix="$folder/installed" --with-cc=mpicc --with-cxx=mpicxx --with-fc=0 --with-x=0 \
+    env -u PETSC_DIR -u PETSC_ARCH python3 configure --prefix="$folder/installed" --with-cc=mpicc --with-cxx=mpicxx --with-fc=0 --with-x=0 \
       --with-debugging=0 --with-blaslapack-lib=-lopenblas --with-hwloc=0 --with-bison=0 \
       --with-make-np="$jobs" COPTFLAGS=-O1 CXXOPTFLAGS=-O1 &&
-    make all && make install)
+    env -u PETSC_DIR -u PETSC_ARCH make all && env -u PETSC_DIR -u PETSC_ARCH make install)
 }
 
 build_solver_type() {

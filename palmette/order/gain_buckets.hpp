@@ -10,8 +10,8 @@
 namespace palmette::order_detail {
 
 /// Holds vertices; the one with the largest gain comes first, of equal gains the one inserted first. Gains
-/// are exact if all weights are one; for heavier vertices, gains that differ by less than a thirtieth of the
-/// typical weight count as equal, and so do very small ones. Each operation takes constant time.
+/// are exact if the typical weight is below 32; for heavier vertices, gains that differ by less than a
+/// sixteenth of it count as equal. So do all gains below −360, or below −11 typical weights. Each operation takes constant time.
 class GainBuckets {
  public:
   /// Prepare for vertices [0, count) whose weights are about `typical_weight`; the queue must be empty.
@@ -22,7 +22,7 @@ class GainBuckets {
   }
   bool holds(index_t vertex) const { return links_[vertex].bucket >= 0; }
   void insert(index_t vertex, index_t gain) {
-    const int bucket = std::clamp((gain >> shift_) + zero, 0, buckets - 1);
+    const int bucket = std::clamp(gain >> shift_, -zero, buckets - 1 - zero) + zero;
     Link& link = links_[vertex];
     List& list = lists_[bucket];
     link = {-1, list.last, bucket};

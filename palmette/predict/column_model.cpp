@@ -74,7 +74,7 @@ class Run {
   /// Of a row, for all right-hand sides.
   offset_t bytes_of_sums() const { return offset_t{8} * case_.num_rhs; }
   /// Additions for an entry over those with one right-hand side: to its sums and to one counter.
-  double additions() const { return (case_.num_rhs + 1) / 2.0; }
+  double additions() const { return (case_.num_rhs + 1.0) / 2; }
   index_t num_tasks(int d) const {
     const auto count = static_cast<offset_t>(own_[d].size());
     return static_cast<index_t>((count + columns_of_task_ - 1) / columns_of_task_);
@@ -188,7 +188,7 @@ class Run {
 
   void solve(index_t i, double now) {
     result_.waiting_seconds += now - taken_at_[i];
-    const index_t passes = (case_.num_rhs + machine_.rhs_at_once - 1) / machine_.rhs_at_once;
+    const offset_t passes = (offset_t{case_.num_rhs} + machine_.rhs_at_once - 1) / machine_.rhs_at_once;
     loop_.plan(now + 1e-6 * machine_.column_us * passes, {Step::update, i});
   }
 
@@ -340,6 +340,9 @@ void check(const ColumnCase& given, const ColumnMachine& machine) {
                      " tasks for each device; there must be at least 1");
   if (given.num_rhs < 1)
     throw UsageError(std::to_string(given.num_rhs) + " right-hand sides; there must be at least 1");
+  if (machine.rhs_at_once < 1)
+    throw UsageError(machine.name + " takes " + std::to_string(machine.rhs_at_once) +
+                     " right-hand sides at a time; it must take at least 1");
 }
 
 }  // namespace

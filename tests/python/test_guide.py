@@ -19,8 +19,10 @@ TYPED = [page for page in [DOCS / "tutorial.md", *HOW_TOS] if page_code.consoles
 DOORS = {
     DOCS / "guide/eigen.md": [],
     DOCS / "guide/jax.md": ["jax"],
-    DOCS / "guide/pardiso.md": ["pypardiso", "casadi", "cyipopt"],
+    DOCS / "guide/pardiso.md": ["pypardiso", "casadi"],
 }
+# Programs of these pages that need a module which not every Python has.
+PROGRAMS_THAT_NEED = {"constrained.py": "cyipopt"}
 MODULES = [
     "palmette",
     "palmette._device_arrays",
@@ -89,6 +91,12 @@ def test_what_a_page_of_a_door_types_prints_what_it_shows(page, tmp_path):
     console = page_code.Console(tmp_path, page_code.find_command() or sys.executable)
     console.write_programs(page)
     blocks = page_code.consoles(page)
+    left_out = [
+        program for program, module in PROGRAMS_THAT_NEED.items() if not importlib.util.find_spec(module)
+    ]
+    if left_out := [block for block in blocks if any(program in block for program in left_out)]:
+        warnings.warn(f"not run, since a module is not installed: {left_out}", stacklevel=1)
+    blocks = [block for block in blocks if block not in left_out]
     assert not [difference for block in blocks for difference in console.differences(block)]
 
 

@@ -88,7 +88,7 @@ TYPED_TEST(element_columns, more_devices_than_rows_one_row_and_none_are_ordinary
 }
 
 TEST(element_columns_of_doubles, are_right_under_500_seeds) {
-  if (!emulate::emulator_is_available()) GTEST_SKIP();
+  if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
   const auto triangle = random_triangle<double>(24, true, 9);
   for (int seed = 1; seed <= testing::num_seeds(500); ++seed) {
     const auto plan = plan_on(1 + seed % 8, triangle, true, 1 + seed % 5, seed);
@@ -121,7 +121,7 @@ WorldCounts since(const WorldCounts& before, const WorldCounts& after) {
 
 /// One plan: its arrays grow with the number of right-hand sides; plans solve for 64 at a time.
 TEST(element_columns_of_doubles, sums_of_all_right_hand_sides_travel_together) {
-  if (!emulate::emulator_is_available()) GTEST_SKIP();
+  if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
   const auto triangle = random_triangle<double>(24, true, 9);
   const offset_t sums = foreign_sums(triangle, 3, 4);
   TriangleOptions options;
@@ -194,7 +194,7 @@ void expect_counts_of_the_model(const SparseMatrix<double>& triangle, ColumnCase
 }
 
 TEST(element_columns_of_doubles, messages_bytes_and_memory_are_as_the_column_model_says) {
-  if (!emulate::emulator_is_available()) GTEST_SKIP();
+  if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
   const auto triangle = random_triangle<double>(24, true, 9);
   const SparsityPattern strict = strict_lower(triangle.pattern);
   for (const int devices : {1, 2, 3, 5})
@@ -212,7 +212,7 @@ TEST(element_columns_of_doubles, messages_bytes_and_memory_are_as_the_column_mod
 /// Beside the columns, on each of three devices: sums, counters and a ticket; slots and flags for sums of
 /// each device; in managed memory sums and counters. b and x lie with their rows.
 TEST(element_columns_of_doubles, memory_is_as_large_as_the_most_right_hand_sides_of_a_solve_need) {
-  if (!emulate::emulator_is_available()) GTEST_SKIP();
+  if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
   const auto triangle = random_triangle<double>(60, true, 9);
   const auto plan = plan_on(3, triangle, true, 4, 1);
   const auto bytes_after = [&](SolveMethod method, index_t rhs) {
@@ -237,7 +237,7 @@ TEST(element_columns_of_doubles, memory_is_as_large_as_the_most_right_hand_sides
 }
 
 TEST(element_columns_of_doubles, a_unit_diagonal_is_not_read) {
-  if (!emulate::emulator_is_available()) GTEST_SKIP();
+  if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
   auto triangle = random_triangle<double>(30, true, 4);
   TriangleOptions options;
   options.unit_diagonal = true;
@@ -253,7 +253,7 @@ TEST(element_columns_of_doubles, a_unit_diagonal_is_not_read) {
 }
 
 TEST(element_columns_of_doubles, given_factors_are_solved_one_after_the_other) {
-  if (!emulate::emulator_is_available()) GTEST_SKIP();
+  if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
   OwnFactors<double> factors;
   factors.lower = random_triangle<double>(30, true, 4);
   factors.upper = random_triangle<double>(30, false, 5);
@@ -266,7 +266,7 @@ TEST(element_columns_of_doubles, given_factors_are_solved_one_after_the_other) {
 }
 
 TEST(element_columns_of_doubles, wrong_numbers_of_devices_and_tasks_are_named) {
-  if (!emulate::emulator_is_available()) GTEST_SKIP();
+  if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
   const auto triangle = random_triangle<double>(5, true, 4);
   EXPECT_THROW(plan_on(2, triangle, true, 0, 1), UsageError);
   const auto plan = plan_on(2, triangle, true, 1, 1);

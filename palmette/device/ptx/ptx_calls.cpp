@@ -1,4 +1,5 @@
 // Calls of NVSHMEM's functions, by the emulator's network.
+#include "palmette/base/base.hpp"
 #include "palmette/device/ptx/ptx_instruction.hpp"
 
 namespace palmette::emulate::ptx {
@@ -9,14 +10,24 @@ P* pointer(const Thread& t, const Instruction& i, int operand) {
   return reinterpret_cast<P*>(read<std::uint64_t>(t, i, operand));
 }
 
+/// As tests/device/nvshmem_declared/nvshmem.h declares them.
+constexpr int signal_set = 9, compare_equal = 5;
+
+void need(const Thread& t, const Instruction& i, int operand, int known) {
+  if (read<int>(t, i, operand) != known)
+    throw UsageError("the interpreter of PTX knows only signals that are set, and waits for an equal one");
+}
+
 /// Target, source, bytes, signal, its value, what is done with it (it is set), processing element.
 template <auto put>
 void put_with_signal(Thread& t, const Instruction& i) {
+  need(t, i, 5, signal_set);
   put(pointer<void>(t, i, 0), pointer<const void>(t, i, 1), read<int>(t, i, 2), pointer<Signal>(t, i, 3),
       read<Signal>(t, i, 4), read<int>(t, i, 6));
 }
 /// Returns the signal; it is compared for being equal.
 void wait(Thread& t, const Instruction& i) {
+  need(t, i, 2, compare_equal);
   wait_signal(pointer<Signal>(t, i, 1), read<Signal>(t, i, 3));
   write(t, i, 0, read<Signal>(t, i, 3));
 }

@@ -4,7 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { NVSHMEM_SIGNAL_SET, NVSHMEM_CMP_EQ };
+/* Numbers of this header alone, so that neither can be taken for the other. */
+enum { NVSHMEM_SIGNAL_SET = 9, NVSHMEM_CMP_EQ = 5 };
 
 extern "C" {
 __device__ int nvshmem_my_pe();
