@@ -62,7 +62,7 @@ set(PALMETTE_ROOMS_OF_BOTH_KINDS "factorize|solve|solver")
 # right-hand sides 1.7 times.
 set(PALMETTE_OPTIMIZED_FILES
     "solver/(answer_vectors|changed_matrix|checks|entry_check|hall|report)[.]"
-    "solver/(kept_factor|kept_products|known_matrix|verified_answer)[.]"
+    "solver/(inverse|kept_factor|kept_products|known_matrix|verified_answer)[.]"
     "solver/(long_products|product|product_residual|products|scaled_solves|solve_request|solver)[.]"
     "solver/(timed_solve|triangular_solver|values_again)[.]"
     "factorize/(panel_waits|pivot_tally|update_factor|workspace)[.]"
@@ -111,7 +111,10 @@ function(palmette_group target name number options)
   set(count 0)
   foreach(source ${ARGN})
     math(EXPR unit "${count} * ${units} / ${sources}")
-    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${name}_${unit})
+    get_source_file_property(group ${source} UNITY_GROUP)
+    if(NOT group)  # a source of two targets stays in its unit
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${name}_${unit})
+    endif()
     set(unit ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/Unity/unity_${name}_${unit}_cxx.cxx)
     if(options AND PALMETTE_UNITY)
       set_source_files_properties(${unit} PROPERTIES COMPILE_OPTIONS "${options}")

@@ -43,7 +43,8 @@ int main() { PetscCall(PetscSleep(0)); }" PALMETTE_PETSC_${PETSC_VERSION}_KNOWS_
     set(PALMETTE_HAVE_PETSC ${PALMETTE_PETSC_${PETSC_VERSION}_KNOWS_CXX})
     set(PALMETTE_PETSC_SUMMARY "PETSc ${PETSC_VERSION}")
     if(NOT PALMETTE_HAVE_PETSC)
-      string(APPEND PALMETTE_PETSC_SUMMARY " does not compile from C++ (was it configured with a C++ compiler?)")
+      string(APPEND PALMETTE_PETSC_SUMMARY
+          " does not compile from C++ (was it configured with a C++ compiler?)")
     endif()
   endif()
   if(PALMETTE_PETSC STREQUAL "ON" AND NOT PALMETTE_HAVE_PETSC)

@@ -25,10 +25,11 @@ fetch_sources() {
 build_petsc() {
   [ -e "$folder/installed/lib/pkgconfig/petsc.pc" ] && return
   (cd "$folder/source" &&
-    env -u PETSC_DIR -u PETSC_ARCH python3 configure --prefix="$folder/installed" --with-cc=mpicc --with-cxx=mpicxx --with-fc=0 --with-x=0 \
+    unset PETSC_DIR PETSC_ARCH &&
+    python3 configure --prefix="$folder/installed" --with-cc=mpicc --with-cxx=mpicxx --with-fc=0 --with-x=0 \
       --with-debugging=0 --with-blaslapack-lib=-lopenblas --with-hwloc=0 --with-bison=0 \
       --with-make-np="$jobs" COPTFLAGS=-O1 CXXOPTFLAGS=-O1 &&
-    env -u PETSC_DIR -u PETSC_ARCH make all && env -u PETSC_DIR -u PETSC_ARCH make install)
+    make all && make install)
 }
 
 build_solver_type() {

@@ -154,7 +154,8 @@ install_door_modules() {
   fi
   has_modules "${python_door_wheels[@]}" ||
     step "Wheels of other projects: installing into .venv" "$python_here" -m pip install --quiet \
-      --disable-pip-version-check --retries 0 --timeout 10 --only-binary :all: $(package_names "${python_door_wheels[@]}") ||
+      --disable-pip-version-check --retries 0 --timeout 10 --only-binary :all: \
+      $(package_names "${python_door_wheels[@]}") ||
     say "Wheels of other projects: could not be installed; the tests of ${python_door_wheels[*]} are skipped"
 }
 pip_install_door_modules() {

@@ -11,7 +11,8 @@ namespace palmette::order_detail {
 
 /// Holds vertices; the one with the largest gain comes first, of equal gains the one inserted first. Gains
 /// are exact if the typical weight is below 32; for heavier vertices, gains that differ by less than a
-/// sixteenth of it count as equal. So do all gains below −360, or below −11 typical weights. Each operation takes constant time.
+/// sixteenth of it count as equal. So do all gains below −360, or below −11 typical weights. Each operation
+/// takes constant time.
 class GainBuckets {
  public:
   /// Prepare for vertices [0, count) whose weights are about `typical_weight`; the queue must be empty.

@@ -116,17 +116,23 @@ inline void collect_block(const Writer<T>& writer, index_t row, index_t first, i
     Block::L::store(block.line[k], writer.to.column(first + k) + row);
 }
 
-/// Calls block(row, first, last) for whole registers of rows [begin, end) and of right-hand sides, a few of
-/// these at a time, after prefetch(row, first) of the rows that follow; one(row, first, last) for the others.
+/// Rows [begin, end) of `columns` right-hand sides; `turned` if in registers.
+struct RhsRange {
+  index_t begin, end, columns;
+  bool turned;
+};
+
+/// Calls block(row, first, last) for whole registers of rows and of right-hand sides, a few of these at a
+/// time, after prefetch(row, first) of the rows that follow; one(row, first, last) for the other rows.
 template <class T, class Prefetch, class ForBlock, class ForOne>
-inline void over_blocks(index_t begin, index_t end, index_t columns, bool turned, Prefetch&& prefetch,
-                        ForBlock&& block, ForOne&& one) {
+inline void over_blocks(const RhsRange& range, Prefetch&& prefetch, ForBlock&& block, ForOne&& one) {
+  const index_t end = range.end, columns = range.columns;
   constexpr index_t width = RhsBlock<T>::width, turn = std::max(width, columns_in_turn);
   for (index_t first = 0; first < columns; first += turn) {
     const index_t last = std::min(columns, first + turn);
-    index_t row = begin;
+    index_t row = range.begin;
     if constexpr (RhsBlock<T>::in_registers)
-      for (; turned && row + width <= end; row += width) {
+      for (; range.turned && row + width <= end; row += width) {
         for (index_t k = row + rows_ahead; k < std::min(end, row + rows_ahead + width); ++k)
           prefetch(k, first);
         for (index_t j = first; j < last; j += width) block(row, j, std::min(last, j + width));
@@ -146,7 +152,7 @@ void spread_rhs(const Reader<T>& reader, index_t begin, index_t end, RhsRows<T> 
   const index_t columns = reader.from.cols;
   const index_t* const back = reader.map.back;
   over_blocks<T>(
-      begin, end, columns, turned_in_registers<T>(all.stride),
+      {begin, end, columns, turned_in_registers<T>(all.stride)},
       [&](index_t row, index_t first) { __builtin_prefetch(all.row(back[row]) + first, 1, 3); },
       [&](index_t row, index_t first, index_t last) {
         if constexpr (RhsBlock<T>::in_registers) spread_block(reader, row, first, last, all);
@@ -164,7 +170,7 @@ template <class T>
 void collect_rhs(const Writer<T>& writer, index_t begin, index_t end, RhsRows<const T> all) {
   const index_t* const back = writer.map.back;
   over_blocks<T>(
-      begin, end, writer.to.cols, turned_in_registers<T>(all.stride),
+      {begin, end, writer.to.cols, turned_in_registers<T>(all.stride)},
       [&](index_t row, index_t first) { __builtin_prefetch(all.row(back[row]) + first, 0, 3); },
       [&](index_t row, index_t first, index_t last) {
         if constexpr (RhsBlock<T>::in_registers) collect_block(writer, row, first, last, all);

@@ -172,10 +172,10 @@ void SupernodalCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
   const SweepOrder steps = steps_of_solve(parts_.shape(), transposed);
   const Course course = begin_course(steps);
   if (steps.count == 1) return sweep(steps.step[0], run, &run.in, &run.out, course);
-  // Values that move one by one between the caller's columns and the rows do so within the tasks, since then a
-  // vector passes through memory one time less. In registers a pass of its own is faster, which goes through
-  // the columns in their order; so it is where columns are a multiple of a page apart, since these all map to
-  // the same cache lines.
+  // Values that move one by one between the caller's columns and the rows do so within the tasks, since then
+  // a vector passes through memory one time less. In registers a pass of its own is faster, which goes
+  // through the columns in their order; so it is where columns are a multiple of a page apart, since these
+  // all map to the same cache lines.
   const index_t n = parts_.structure->symbolic().n, stride = padded_rhs(sizeof(T), run.num_rhs());
   const auto passes = [&](offset_t ld, const IndexMap& map) {
     const bool collide = run.num_rhs() > 4 && ld * static_cast<offset_t>(sizeof(T)) % 4096 == 0;
