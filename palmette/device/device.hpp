@@ -3,6 +3,7 @@
 #pragma once
 
 #include "palmette/device/dense_operations.hpp"
+#include "palmette/device/device_network.hpp"
 #include "palmette/device/device_queue.hpp"
 #include "palmette/device/device_world.hpp"
 #include "palmette/device/devices.hpp"

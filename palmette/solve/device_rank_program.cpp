@@ -37,6 +37,8 @@ DeviceRankProgram<T>::DeviceRankProgram(std::shared_ptr<const RankFactor<T>> fac
       options_(options),
       widest_(widest_of(*factor_->symbolic)),
       on_device_(std::make_shared<BytePool>(memory_on(options.device))) {
+  if ((options.memory == MemoryKind::symmetric) != (options.network != nullptr))
+    throw UsageError("the memory kind symmetric needs a network of devices, and no other kind has one");
   const LayerSystem* const layer = options.layer.get();
   HostElements all = programs_of(*factor_, options);
   const int number = element_of(factor_->owned.rank, layer);
@@ -44,6 +46,7 @@ DeviceRankProgram<T>::DeviceRankProgram(std::shared_ptr<const RankFactor<T>> fac
   handing_.emplace(factor_, diagonal_plan(all, number, layer),
                    [this](std::map<index_t, SharedBytes>& blocks) { put_on_device(blocks); });
   shared_rows_ = all.shared_rows;
+  num_signals_ = all.num_signals;
   host_ = std::move(all.element[number]);
   for (std::size_t k = 0; k < host_.row.size(); ++k)
     if (host_.is_led.empty() || host_.is_led[k] != 0) rows_.push_back(host_.row[k]);
@@ -58,8 +61,8 @@ RankProgram& DeviceRankProgram<T>::preparation(Transport& transport) {
 
 template <class T>
 void DeviceRankProgram<T>::choose_memory(Transport& transport) {
-  memory_ = MemoryKind::reference;
-  if (options_.memory == MemoryKind::reference) return;
+  memory_ = options_.network ? MemoryKind::symmetric : MemoryKind::reference;
+  if (options_.network || options_.memory == MemoryKind::reference) return;
   if (transport.carry_from(on_device_))
     memory_ = MemoryKind::native;
   else if (options_.memory == MemoryKind::native)
@@ -113,7 +116,9 @@ void DeviceRankProgram<T>::put_on_device(std::map<index_t, SharedBytes>& diagona
 
 template <class T>
 offset_t DeviceRankProgram<T>::memory_bytes() const {
-  return (element_ ? element_->memory_bytes() : 0) + static_cast<offset_t>(shared_.bytes() + order_.bytes());
+  const std::size_t rows = static_cast<std::size_t>(shared_rows_ * room_) * sizeof(T);
+  const std::size_t signals = signals_ ? num_signals_ * sizeof(device::ElementSignal) : 0;
+  return (element_ ? element_->memory_bytes() : 0) + static_cast<offset_t>(rows + signals + order_.bytes());
 }
 
 template <class T>
@@ -143,8 +148,16 @@ void DeviceRankProgram<T>::reserve(index_t stride) {
   if (room_ >= stride) return;
   room_ = 0;
   shared_ = {};
+  symmetric_ = {};
   element_->reserve(stride, host_);
-  shared_ = {options_.device, static_cast<std::size_t>(shared_rows_ * stride)};
+  const auto values = static_cast<std::size_t>(shared_rows_ * stride);
+  if (options_.network) {
+    const auto signals = static_cast<std::size_t>(num_signals_) * sizeof(device::ElementSignal);
+    if (!signals_) signals_ = options_.network->allocate(signals);
+    symmetric_ = options_.network->allocate(values * sizeof(T));
+  } else {
+    shared_ = {options_.device, values};
+  }
   room_ = stride;
 }
 
@@ -182,6 +195,7 @@ void DeviceRankProgram<T>::start() {
 template <class T>
 void DeviceRankProgram<T>::begin_sweep() {
   ++sweep_;
+  if (options_.network) return begin_kernel();
   tasks().begin();
   std::vector<std::pair<int, SharedBytes>> here = std::move(early_);
   early_.clear();
@@ -237,6 +251,7 @@ void DeviceRankProgram<T>::put(int signal, const SharedBytes& payload) {
 template <class T>
 bool DeviceRankProgram<T>::run_one_task(int thread) {
   if (thread != 0 || done()) return false;
+  if (options_.network) return kernel_has_ended();
   const std::vector<int>& batch = tasks().take();
   if (!batch.empty()) {
     launch(batch);
@@ -250,19 +265,54 @@ bool DeviceRankProgram<T>::run_one_task(int thread) {
 }
 
 template <class T>
-void DeviceRankProgram<T>::launch(const std::vector<int>& batch) {
-  using enum device::Kernel;
-  Device& device = *options_.device;
-  device.copy_in(order_.data(), batch.data(), batch.size() * sizeof(int));
+device::ElementSweep<T> DeviceRankProgram<T>::sweep_arguments() {
   device::ElementSweep<T> a = element_->arguments(host_, {step(), sweep_, stride_, widest_});
   const DeviceProgram& program = step().forward ? element_->forward : element_->backward;
   a.order = program.order(DeviceProgram::Share::all);
+  a.shared = shared_values();
+  a.shared_rows = shared_rows_;
+  return a;
+}
+
+template <class T>
+device::KernelCall DeviceRankProgram<T>::call_of(const device::ElementSweep<T>& a) const {
+  using enum device::Kernel;
+  const device::Kernel kernel = options_.network ? (step().forward ? network_forward : network_backward)
+                                                 : (step().forward ? element_forward : element_backward);
+  return {kernel, ScalarTraits<T>::type, stride_ == 1 ? 1 : device::rhs_of_lane, &a};
+}
+
+/// All tasks of the sweep; signals of the kernels of other ranks start them.
+template <class T>
+void DeviceRankProgram<T>::begin_kernel() {
+  running_ = sweep_arguments();
+  running_.signals = static_cast<device::ElementSignal*>(signals_.get());
+  if (options_.most_polls > 0) running_.watch = {element_->status.data(), options_.most_polls};
+  options_.network->begin(call_of(running_),
+                          {0, 0, device::shared_bytes_of_sweep<T>(widest_, running_.own.at.tile)});
+  ++carried_.launches;
+}
+
+template <class T>
+bool DeviceRankProgram<T>::kernel_has_ended() {
+  if (!options_.network->ended()) return false;
+  const device::ElementStatus status = element_->take_status();
+  if (status.gave_up != 0)
+    throw DeviceError("the device of rank " + std::to_string(transport_->rank()) +
+                      " has waited in vain for " + schedule_->words_of(status) + ", in the " +
+                      (step().forward ? "forward" : "backward") + " sweep");
+  end_sweep();
+  return true;
+}
+
+template <class T>
+void DeviceRankProgram<T>::launch(const std::vector<int>& batch) {
+  Device& device = *options_.device;
+  device.copy_in(order_.data(), batch.data(), batch.size() * sizeof(int));
+  device::ElementSweep<T> a = sweep_arguments();
   a.order.task = order_.data();
   a.order.num_tasks = static_cast<int>(batch.size());
-  a.shared = shared_.data();
-  a.shared_rows = shared_rows_;
-  const device::KernelCall call{step().forward ? element_forward : element_backward, ScalarTraits<T>::type,
-                                stride_ == 1 ? 1 : device::rhs_of_lane, &a};
+  const device::KernelCall call = call_of(a);
   device::LaunchShape shape =
       device.fitted_shape(call, {0, 0, device::shared_bytes_of_sweep<T>(widest_, a.own.at.tile)});
   shape.blocks = std::min(shape.blocks, a.order.num_tasks);
@@ -315,6 +365,7 @@ TaskNote DeviceRankProgram<T>::last_task(int) const {
 template <class T>
 std::string DeviceRankProgram<T>::waiting_for() const {
   if (done()) return "nothing";
+  if (options_.network) return "the kernels of all devices, its own included";
   return schedule_->waiting_for(step().forward, has_come_);
 }
 

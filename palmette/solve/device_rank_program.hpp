@@ -1,5 +1,6 @@
 // Inside `solve`: the state machine of a rank whose part of the factor lies on its device. The device runs
-// the tasks of one element of a world; the hosts carry what elements send each other.
+// the tasks of one element of a world; the hosts carry what elements send each other, or the devices do so
+// themselves, over a network.
 #pragma once
 
 #include <optional>
@@ -13,10 +14,11 @@ namespace palmette::solve_detail {
 
 /// x has the bits that a world of devices in one process has with the same placement, since the same kernels
 /// run the same tasks; a launch takes all tasks whose input has come, and those that wait for these alone.
+/// Over a network, one launch takes all tasks of a sweep.
 template <class T>
 class DeviceRankProgram final : public SolveProgram<T> {
  public:
-  /// @throws UsageError for layers that meet more than once
+  /// @throws UsageError for a network without the memory kind symmetric, or this without a network
   DeviceRankProgram(std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options);
 
   RankProgram& preparation(Transport& transport);
@@ -46,13 +48,18 @@ class DeviceRankProgram final : public SolveProgram<T> {
   void reserve(index_t stride);
   void move_rows(bool to_device);
   void begin_sweep();
+  void begin_kernel();
+  bool kernel_has_ended();
+  device::ElementSweep<T> sweep_arguments();
+  device::KernelCall call_of(const device::ElementSweep<T>& a) const;
   void end_sweep();
   void put(int signal, const SharedBytes& payload);
   void launch(const std::vector<int>& batch);
   void send_after(const std::vector<int>& batch);
   SharedBytes payload_of(const RowsToSend& rows);
+  T* shared_values() const { return options_.network ? static_cast<T*>(symmetric_.get()) : shared_.data(); }
   T* store_row(long long row) {
-    return row < shared_rows_ ? shared_.data() + row * stride_
+    return row < shared_rows_ ? shared_values() + row * stride_
                               : element_->local.data() + (row - shared_rows_) * stride_;
   }
 
@@ -62,6 +69,7 @@ class DeviceRankProgram final : public SolveProgram<T> {
   std::optional<DeviceSchedule> schedule_;
   std::optional<DiagonalHanding<T>> handing_;
   long long shared_rows_ = 0;
+  int num_signals_ = 0;  // of every rank: symmetric memory has one size
   int widest_ = 0;
   std::vector<index_t> rows_;
   index_t guarded_blocks_ = 0;
@@ -70,10 +78,12 @@ class DeviceRankProgram final : public SolveProgram<T> {
   std::shared_ptr<BytePool> on_device_;
 
   std::optional<Element<T>> element_;
-  DeviceArray<T> shared_;
+  DeviceArray<T> shared_;                      // hosts carry messages
+  std::shared_ptr<void> symmetric_, signals_;  // of a network: shared rows; signals
+  device::ElementSweep<T> running_;            // of a network
   DeviceArray<int> order_;
   index_t room_ = 0;  // right-hand sides for which there is memory
-  int sweep_ = 0;  // number of the last one, of all solves
+  int sweep_ = 0;     // number of the last one, of all solves
   CarriedCounts carried_;
 
   // Of one solve.
@@ -82,10 +92,10 @@ class DeviceRankProgram final : public SolveProgram<T> {
   DenseView<T> x_;
   bool conjugated_ = false;
   SweepOrder steps_;
-  int at_ = 0;  // in steps_
-  std::vector<char> has_come_;                            // by signal
-  std::vector<std::pair<int, SharedBytes>> early_;        // for the other sweep
-  index_t stride_ = 1;  // right-hand sides, padded
+  int at_ = 0;                                      // in steps_
+  std::vector<char> has_come_;                      // by signal
+  std::vector<std::pair<int, SharedBytes>> early_;  // for the other sweep
+  index_t stride_ = 1;                              // right-hand sides, padded
   std::atomic<bool> done_{true};
 };
 

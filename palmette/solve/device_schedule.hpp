@@ -49,7 +49,7 @@ class SweepTasks {
 
   std::vector<int> needs_at_start_, needs_;  // by task: tasks and signals that it waits for
   std::vector<int> dependent_ptr_, dependent_;
-  std::vector<int> place_;                   // by task: in the order of the program
+  std::vector<int> place_;  // by task: in the order of the program
   std::vector<std::vector<RowsToSend>> sends_;
   std::vector<int> ready_, taken_;
   int left_ = 0;
@@ -74,13 +74,18 @@ class DeviceSchedule {
   std::string words_of(int signal) const {
     return meaning_[signal] + " from device " + std::to_string(coming_[signal].source);
   }
+  /// What a kernel that gave up has waited for.
+  std::string words_of(const device::ElementStatus& status) const {
+    return status.signal != 0 ? words_of(status.signal - 1)
+                              : "its own task " + std::to_string(status.task - 1);
+  }
   int num_signals() const { return static_cast<int>(coming_.size()); }
 
  private:
   void list_coming(const HostProgram& program, bool forward);
 
   SweepTasks forward_, backward_;
-  std::vector<RowsToCome> coming_;   // by signal
+  std::vector<RowsToCome> coming_;    // by signal
   std::vector<std::string> meaning_;  // by signal
 };
 

@@ -199,6 +199,14 @@ device::ElementSweep<T> Element<T>::arguments(const HostElement& host, const Ele
 }
 
 template <class T>
+device::ElementStatus Element<T>::take_status() {
+  device::ElementStatus found{};
+  device->copy_out(&found, status.data(), sizeof found);
+  if (found.gave_up != 0) status.clear();
+  return found;
+}
+
+template <class T>
 offset_t Element<T>::memory_bytes() const {
   return tree.memory_bytes() + lower.memory_bytes() + (upper ? upper->memory_bytes() : 0) +
          forward.memory_bytes() + backward.memory_bytes() +

@@ -102,6 +102,8 @@ struct Element {
   void reserve(index_t stride, const HostElement& host);
   /// Of a sweep, without what the elements share: links, shared rows and signals.
   device::ElementSweep<T> arguments(const HostElement& host, const ElementRun& run);
+  /// Whether the last kernel gave up, and on what; the next begins with none.
+  device::ElementStatus take_status();
   offset_t memory_bytes() const;
 
   std::shared_ptr<Device> device;
@@ -113,8 +115,8 @@ struct Element {
   DeviceProgram forward, backward;
   DeviceArray<int> done;
   DeviceArray<device::ElementStatus> status;  // one
-  DeviceArray<T> in, out, local;  // grow with the right-hand sides
-  DeviceArray<T*> stores;         // by element
+  DeviceArray<T> in, out, local;              // grow with the right-hand sides
+  DeviceArray<T*> stores;                     // by element
   DeviceArray<device::ElementSignal*> signals;
 };
 

@@ -183,14 +183,11 @@ template <class T>
 void ElementsCore<T>::check_status(const SweepStep& step) const {
   std::string text;
   for (std::size_t e = 0; e < elements_.size(); ++e) {
-    device::ElementStatus status{};
-    elements_[e].device->copy_out(&status, elements_[e].status.data(), sizeof status);
+    const device::ElementStatus status = elements_[e].take_status();
     if (status.gave_up == 0) continue;
-    elements_[e].status.clear();
     const DeviceSchedule schedule(host_, static_cast<int>(e));
     text += (text.empty() ? "device " : "; device ") + std::to_string(e) + " has waited in vain for " +
-            (status.signal != 0 ? schedule.words_of(status.signal - 1)
-                                : "its own task " + std::to_string(status.task - 1));
+            schedule.words_of(status);
   }
   if (!text.empty())
     throw DeviceError(text + ", in the " + (step.forward ? "forward" : "backward") + " sweep of " +

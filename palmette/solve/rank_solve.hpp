@@ -16,12 +16,14 @@ namespace palmette {
 enum class MemoryKind {
   automatic,  ///< native where device and transport can, else reference
   native,     ///< the transport is given addresses on the device
-  reference   ///< copied to the host, sent from there, and copied from the other host to its device
+  reference,  ///< copied to the host, sent from there, and copied from the other host to its device
+  symmetric   ///< kernels put it into memory of a DeviceNetwork; hosts carry nothing
 };
 inline constexpr MemoryKind memory_kinds[] = {MemoryKind::automatic, MemoryKind::native,
-                                              MemoryKind::reference};
+                                              MemoryKind::reference, MemoryKind::symmetric};
 constexpr std::string_view name_of(MemoryKind kind) {
-  return kind == MemoryKind::native ? "native" : kind == MemoryKind::reference ? "reference" : "auto";
+  constexpr std::string_view names[] = {"auto", "native", "reference", "symmetric"};
+  return names[static_cast<int>(kind)];
 }
 
 /// What the hosts of devices have carried, in all solves so far.
@@ -31,7 +33,7 @@ struct CarriedCounts {
   offset_t bytes = 0;       ///< of their payloads
   offset_t copies_out = 0;  ///< of payloads from devices to hosts
   offset_t bytes_out = 0;
-  offset_t copies_in = 0;   ///< from hosts to devices
+  offset_t copies_in = 0;  ///< from hosts to devices
   offset_t bytes_in = 0;
   offset_t copies_there = 0;  ///< within devices, or from one to another
   offset_t bytes_there = 0;
@@ -39,10 +41,14 @@ struct CarriedCounts {
   /// Each count ← function(each count here, each there).
   template <class Function>
   CarriedCounts with(const CarriedCounts& other, Function&& of) const {
-    return {of(launches, other.launches),     of(messages, other.messages),
-            of(bytes, other.bytes),           of(copies_out, other.copies_out),
-            of(bytes_out, other.bytes_out),   of(copies_in, other.copies_in),
-            of(bytes_in, other.bytes_in),     of(copies_there, other.copies_there),
+    return {of(launches, other.launches),
+            of(messages, other.messages),
+            of(bytes, other.bytes),
+            of(copies_out, other.copies_out),
+            of(bytes_out, other.bytes_out),
+            of(copies_in, other.copies_in),
+            of(bytes_in, other.bytes_in),
+            of(copies_there, other.copies_there),
             of(bytes_there, other.bytes_there)};
   }
   CarriedCounts operator+(const CarriedCounts& other) const {
@@ -65,7 +71,7 @@ struct RankPlanOptions {
   /// right-hand sides are solved in so many groups of columns, side by side: messages of one group travel
   /// while another is computed; the factor is read for each. x keeps its bits. With a device: 1
   index_t rhs_groups = 1;
-  int threads = 1;       ///< threads that will drive a solve
+  int threads = 1;  ///< threads that will drive a solve
   /// Of the factor's structure and placement, with these trees: shared by the plans of ranks in one process.
   /// Null: built for this plan.
   std::shared_ptr<const ExchangePlan> structure = nullptr;
@@ -74,6 +80,10 @@ struct RankPlanOptions {
   /// This rank's, which holds its part of the factor and solves; all ranks have one. Null: the host
   std::shared_ptr<Device> device = nullptr;
   MemoryKind memory = MemoryKind::automatic;
+  /// With the memory kind symmetric: of the devices of all ranks
+  std::shared_ptr<DeviceNetwork> network = nullptr;
+  /// As in WorldOptions, of the memory kind symmetric
+  std::int64_t most_polls = WorldOptions().most_polls;
   /// With a device: those of all layers
   std::shared_ptr<const std::vector<LayerSystem>> systems = nullptr;
 };

@@ -26,6 +26,10 @@ struct Setting {
   MemoryKind memory = MemoryKind::automatic;
   TreeShape trees = TreeShape::binary;
   double inverse_growth_limit = 1e8;
+  // Of the memory kind symmetric
+  EmulatedDeviceOptions emulated = {};
+  Launcher launcher = {};
+  std::int64_t most_polls = 0;
 };
 
 constexpr WholeSubtrees small_subtrees{true, 60};
@@ -38,6 +42,7 @@ struct DeviceRanks {
     RankPlanOptions options;
     options.trees = setting.trees;
     options.memory = setting.memory;
+    options.most_polls = setting.most_polls;
     options.plan.inverse_growth_limit = setting.inverse_growth_limit;
     const auto symbolic = factor->symbolic;
     std::shared_ptr<std::vector<LayerSystem>> systems;
@@ -50,9 +55,15 @@ struct DeviceRanks {
     }
     const auto placement = std::make_shared<const Placement>(
         place(*symbolic, setting.shape.grid, PlacementMap::block_cyclic, small_subtrees));
+    std::vector<std::shared_ptr<Device>> devices;
+    for (index_t rank = 0; rank < num_ranks; ++rank)
+      devices.push_back(
+          make_emulated_device({.index = static_cast<int>(rank), .blocks = 1 + seed % 2, .threads = 32}));
+    if (setting.memory == MemoryKind::symmetric)
+      networks = make_emulated_networks(devices, setting.emulated, setting.launcher);
     for (index_t rank = 0; rank < num_ranks; ++rank) {
-      options.device =
-          make_emulated_device({.index = static_cast<int>(rank), .blocks = 1 + seed % 2, .threads = 32});
+      options.device = devices[rank];
+      if (!networks.empty()) options.network = networks[rank];
       if (!systems) {
         plans.emplace_back(std::make_shared<const RankFactor<T>>(rank_part(*factor, placement, rank)),
                            options);
@@ -105,7 +116,10 @@ struct DeviceRanks {
     for (index_t rank = 0; rank < num_ranks; ++rank)
       programs.push_back(&plans[rank].begin(operation, std::as_const(mine[rank]).view(), mine[rank].view(),
                                             world.rank(rank)));
-    traffic = world.run(programs).traffic;
+    if (networks.empty())
+      traffic = world.run(programs).traffic;
+    else
+      run_in_turn(programs);
     DenseMatrix<T> x(b.rows, b.cols);
     for (index_t rank = 0; rank < num_ranks; ++rank)
       for (index_t j = 0; j < b.cols; ++j)
@@ -116,6 +130,18 @@ struct DeviceRanks {
     return x;
   }
 
+  /// No rank gets a message: each looks in turn whether the kernels have ended.
+  static void run_in_turn(const std::vector<RankProgram*>& programs) {
+    for (RankProgram* const one : programs) one->start();
+    const auto all_done = [&] {
+      return std::ranges::all_of(programs, [](const RankProgram* one) { return one->done(); });
+    };
+    for (int turns = 0; !all_done(); ++turns) {
+      ASSERT_LT(turns, 4);
+      for (auto one = programs.rbegin(); one != programs.rend(); ++one) (void)(*one)->run_one_task(0);
+    }
+  }
+
   CarriedCounts carried() const {
     CarriedCounts sum;
     for (const auto& plan : plans) sum = sum + plan.carried();
@@ -124,6 +150,7 @@ struct DeviceRanks {
 
   std::shared_ptr<const Factor<T>> factor;
   index_t num_ranks;
+  std::vector<std::shared_ptr<DeviceNetwork>> networks;
   std::vector<RankSolvePlan<T>> plans;
   Traffic traffic;
 };
@@ -150,8 +177,8 @@ constexpr auto at_levels = LayeredMethod::baseline_3d;
 
 /// Each kind on two of these, so that all are tried by one scalar type or another.
 TYPED_TEST(device_ranks, have_the_bits_of_the_devices_of_one_process) {
-  constexpr Shape shapes[] = {
-      {{3, 1}}, {{2, 1}, 2}, {{2, 1}, 3, at_levels}, {{1, 2}, 3}, {{2, 2}}, {{1, 2}, 2, at_levels}};
+  constexpr Shape shapes[] = {{{3, 1}},    {{2, 1}, 2}, {{2, 1}, 3, at_levels},
+                              {{1, 2}, 3}, {{2, 2}},    {{1, 2}, 2, at_levels}};
   int seed = static_cast<int>(sizeof(TypeParam));
   for (const Wish& wish : all_wishes<TypeParam>()) {
     const auto factor = reference::naive_factor(reference::make_problem<TypeParam>(wish), wish);
@@ -159,8 +186,8 @@ TYPED_TEST(device_ranks, have_the_bits_of_the_devices_of_one_process) {
       const Shape& shape = shapes[++seed % 6];
       SCOPED_TRACE(words(wish) + ", seed " + std::to_string(seed));
       const auto judge = in_one_process(factor, shape);
-      const Setting setting{shape, seed % 2 ? MemoryKind::native : MemoryKind::reference,
-                            seed % 3 ? TreeShape::binary : TreeShape::flat};
+      constexpr MemoryKind kinds[] = {MemoryKind::reference, MemoryKind::native, MemoryKind::symmetric};
+      const Setting setting{shape, kinds[seed % 3], seed % 2 ? TreeShape::binary : TreeShape::flat};
       DeviceRanks<TypeParam> ranks(factor, setting, seed);
       const auto same = [&](Operation operation, index_t num_rhs) {
         const auto b = reference::random_dense<TypeParam>(factor->size(), num_rhs, 5);
@@ -454,6 +481,73 @@ TEST_F(DeviceRankRuns, a_kernel_that_waits_in_vain_ends_and_the_device_that_does
     EXPECT_NE(text.find(" from device 1, in the forward sweep of 2 devices"), std::string::npos) << text;
     EXPECT_TRUE(reference::same_bits(judge, reference::solved(plan, Operation::plain, b)));
   }
+}
+
+/// Kernels that send to each other by themselves, in every order in which puts arrive, and without a race.
+TEST_F(DeviceRankRuns, over_a_network_have_their_bits_in_symmetric_memory_as_large_as_planned) {
+  const auto factor = small_factor();
+  for (const Shape& shape : {Shape{{1, 1}}, Shape{{4, 1}}, Shape{{2, 2}, 2}, Shape{{2, 1}, 3, at_levels}}) {
+    Setting setting{shape, MemoryKind::symmetric};
+    setting.emulated.emulator = {.delay_stores = true, .find_races = true};
+    DeviceRanks<double> ranks(factor, setting);
+    WorldOptions of_world{shape.grid, shape.layers, shape.method};
+    of_world.subtrees = small_subtrees;
+    const auto programs = solve_detail::programs_of_world(*factor->symbolic, of_world, sizeof(double));
+    EXPECT_EQ(programs.traffic.messages > 0, shape.num_ranks() > 1);
+    offset_t before = 0;
+    for (const index_t num_rhs : {1, 3, 3}) {
+      const auto b = reference::random_dense<double>(factor->size(), num_rhs, 5);
+      const auto judge = reference::solved(in_one_process(factor, shape), Operation::plain, b);
+      EXPECT_TRUE(reference::same_bits(judge, ranks.solve(Operation::plain, b, 3)));
+      const offset_t rows = programs.shared_rows * (num_rhs == 1 ? 1 : 4);
+      for (const auto& network : ranks.networks)
+        EXPECT_EQ(network->bytes_in_use(), 8 * (rows + programs.num_signals));
+      EXPECT_EQ(ranks.carried().launches - before, 2 * shape.num_ranks());
+      EXPECT_EQ(ranks.carried().messages, 0);
+      before = ranks.carried().launches;
+    }
+    EXPECT_EQ(ranks.plans[0].memory_kind(), MemoryKind::symmetric);
+    const offset_t with = ranks.plans[0].memory_bytes();
+    DeviceRanks<double> hosts(factor, {shape, MemoryKind::native});
+    (void)hosts.solve(Operation::plain, reference::random_dense<double>(factor->size(), 3, 5), 3);
+    EXPECT_EQ(with - hosts.plans[0].memory_bytes(), 8 * programs.num_signals);
+    ranks.plans.clear();
+    for (const auto& network : ranks.networks) EXPECT_EQ(network->bytes_in_use(), 0);
+  }
+}
+
+/// The kernel of one rank does nothing: the other gives up, and says what it has waited for.
+TEST_F(DeviceRankRuns, over_a_network_a_device_that_does_not_send_is_named) {
+  const auto factor = small_factor();
+  Setting setting{{{2, 1}}, MemoryKind::symmetric};
+  setting.most_polls = 20;
+  setting.emulated.emulator.last_looks = 100;
+  setting.launcher = [launches = std::make_shared<int>(0)](const device::KernelCall& call,
+                                                           const device::LaunchShape& shape) {
+    emulate::Launch launch = device::emulated_launch(call, shape);
+    if ((*launches)++ == 0) launch.kernel = [] {};  // of rank 0, which begins first
+    return launch;
+  };
+  DeviceRanks<double> ranks(factor, setting);
+  const auto b = reference::random_dense<double>(factor->size(), 1, 5);
+  const std::string text = text_of<DeviceError>([&] { (void)ranks.solve(Operation::plain, b, 3); });
+  EXPECT_EQ(text.find("the device of rank 1 has waited in vain for "), 0U) << text;
+  EXPECT_NE(text.find(" from device 0, in the forward sweep"), std::string::npos) << text;
+}
+
+TEST_F(DeviceRankRuns, the_memory_kind_symmetric_needs_a_network) {
+  const auto factor = small_factor();
+  const auto placement = std::make_shared<const Placement>(
+      place(*factor->symbolic, {1, 1}, PlacementMap::block_cyclic, small_subtrees));
+  const auto part = std::make_shared<const RankFactor<double>>(rank_part(*factor, placement, 0));
+  RankPlanOptions options;
+  options.device = make_emulated_device();
+  options.memory = MemoryKind::symmetric;
+  EXPECT_THROW(RankSolvePlan<double>(part, options), UsageError);
+  options.network = make_emulated_networks({options.device}).front();
+  EXPECT_NO_THROW(RankSolvePlan<double>(part, options));
+  options.memory = MemoryKind::native;
+  EXPECT_THROW(RankSolvePlan<double>(part, options), UsageError);
 }
 
 /// One device sends nothing; more send what their programs say, and the price counts it.

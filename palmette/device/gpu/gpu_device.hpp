@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "palmette/device/devices.hpp"
+#include "palmette/device/device_network.hpp"
 
 namespace palmette::device {
 
@@ -14,5 +14,9 @@ std::string why_no_hip();
 /// @throws UsageError naming the GPUs that there are; DeviceError
 std::shared_ptr<Device> make_cuda_device(int index);
 std::shared_ptr<Device> make_hip_device(int index);
+/// make_network_id and join_network with NVSHMEM: only in builds with it.
+NetworkId make_nvshmem_id();
+std::shared_ptr<DeviceNetwork> join_nvshmem(const std::shared_ptr<Device>& device, const NetworkId& id,
+                                            int rank, int num_ranks);
 
 }  // namespace palmette::device
