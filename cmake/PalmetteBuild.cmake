@@ -309,6 +309,31 @@ function(palmette_cuda_object variable file)
   set(${variable} ${object} PARENT_SCOPE)
 endfunction()
 
+# palmette_nvshmem_objects(<variable>): the network of GPUs over NVSHMEM, for the linker of the host: nvcc links
+# its kernels with those of NVSHMEM first. Sets the variable to its objects and libraries.
+function(palmette_nvshmem_objects variable)
+  set(source ${PROJECT_SOURCE_DIR}/palmette/device/gpu/nvshmem_network.cu)
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/nvshmem_network.o)
+  set(linked ${CMAKE_CURRENT_BINARY_DIR}/nvshmem_network_linked.o)
+  set(nvcc ${PALMETTE_NVCC} -ccbin ${CMAKE_CXX_COMPILER} -Xcompiler -fPIC
+      -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90)
+  add_custom_command(OUTPUT ${object}
+    COMMAND ${nvcc} -std=c++20 -O3 -fmad=false -rdc=true -DPALMETTE_WITH_NVSHMEM
+            -I ${PROJECT_SOURCE_DIR} -isystem ${PALMETTE_NVSHMEM}/include
+            -MD -MF ${object}.d -MT ${object} -c ${source} -o ${object}
+    DEPENDS ${source} DEPFILE ${object}.d COMMENT "nvcc nvshmem_network.cu" VERBATIM)
+  add_custom_command(OUTPUT ${linked}
+    COMMAND ${nvcc} -dlink ${object} -o ${linked} -L ${PALMETTE_NVSHMEM}/lib -lnvshmem_device
+    DEPENDS ${object} COMMENT "nvcc links nvshmem_network.o with NVSHMEM" VERBATIM)
+  set_source_files_properties(${object} ${linked} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  set(${variable} ${object} ${linked} PARENT_SCOPE)
+  if(NOT TARGET palmette::nvshmem)
+    add_library(palmette::nvshmem INTERFACE IMPORTED GLOBAL)
+    target_link_libraries(palmette::nvshmem INTERFACE ${PALMETTE_NVSHMEM}/lib/libnvshmem_device.a
+                          ${PALMETTE_NVSHMEM}/lib/libnvshmem_host.so.3)
+  endif()
+endfunction()
+
 # palmette_gpu_bench(<name>): bench/<name>.cu, one program for one question about a GPU, without the library.
 function(palmette_gpu_bench name)
   palmette_cuda_object(object bench/${name}.cu)
