@@ -211,6 +211,77 @@ TEST(detect_symmetry, a_missing_partner_or_a_rectangle_is_general) {
             Symmetry::general);
 }
 
+template <class T>
+void put(Triplets<T>& triplets, index_t row, index_t column, T value) {
+  triplets.row.push_back(row);
+  triplets.column.push_back(column);
+  triplets.value.push_back(value);
+}
+
+/// The same answer from pairs that are known, by one thread and by several.
+template <class T>
+void expect_same_from_mirrored(const SparseMatrix<T>& matrix, double tolerance) {
+  const LooseSymmetry expected = detect_symmetry(matrix, tolerance);
+  const std::optional<MirroredEntries> mirrored = mirrored_entries(matrix.pattern);
+  ASSERT_TRUE(mirrored.has_value());
+  for (const int threads : {0, 1, 2, 3}) {
+    std::optional<ThreadTeam> team;
+    if (threads > 0) team.emplace(threads);
+    const LooseSymmetry found = detect_symmetry(matrix, *mirrored, tolerance, team ? &*team : nullptr);
+    EXPECT_EQ(found.symmetry, expected.symmetry) << threads << " threads";
+    EXPECT_EQ(found.asymmetry, expected.asymmetry) << threads << " threads";
+  }
+}
+
+TYPED_TEST(sparse_matrix, known_mirror_images_give_the_symmetry_that_a_walk_finds) {
+  using T = TypeParam;
+  constexpr double tolerance = 8 * unit_roundoff<T>;
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    const index_t n = 1 + static_cast<index_t>(seed % 7) * 5;
+    const SparseMatrix<T> half = random_matrix<T>(n, n, 3 * n, seed);
+    for (const int kind : {0, 1, 2}) {  // symmetric, Hermitian, skew
+      Triplets<T> both{n, n, {}, {}, {}};
+      for (index_t column = 0; column < n; ++column)
+        for (offset_t entry = half.pattern.column_ptr[column]; entry < half.pattern.column_ptr[column + 1];
+             ++entry) {
+          const index_t row = half.pattern.row_index[entry];
+          T value = half.values[entry] + T(real_t<T>(7));
+          if constexpr (is_complex_v<T>) value += T(0, static_cast<real_t<T>>(row % 3 + 1));
+          put(both, row, column, value);
+          put(both, column, row, kind == 0 ? value : kind == 1 ? conjugate(value) : -value);
+        }
+      SparseMatrix<T> matrix = from_triplets(both);
+      expect_same_from_mirrored(matrix, 0);
+      expect_same_from_mirrored(matrix, tolerance);
+      EXPECT_NE(detect_symmetry(matrix), Symmetry::general);
+      for (const std::size_t place : {std::size_t{0}, matrix.values.size() / 2, matrix.values.size() - 1}) {
+        SparseMatrix<T> nearly = matrix, far = matrix;
+        nearly.values[place] *= real_t<T>(1 + 4 * unit_roundoff<T>);
+        far.values[place] *= real_t<T>(2);
+        expect_same_from_mirrored(nearly, tolerance);
+        expect_same_from_mirrored(nearly, 0);
+        expect_same_from_mirrored(far, tolerance);
+      }
+    }
+  }
+}
+
+TEST(mirrored_entries, are_paired_across_the_diagonal) {
+  // [1 2 .; 3 . 4; . 5 6], by columns: 1 3 | 2 5 | 4 6
+  const SparseMatrix<double> matrix =
+      from_triplets(Triplets<double>{3, 3, {0, 0, 1, 1, 2, 2}, {0, 1, 0, 2, 1, 2}, {1, 2, 3, 4, 5, 6}});
+  const std::optional<MirroredEntries> mirrored = mirrored_entries(matrix.pattern);
+  ASSERT_TRUE(mirrored.has_value());
+  EXPECT_EQ(mirrored->below, (std::vector<offset_t>{0, 1, 2, 2}));
+  EXPECT_EQ(mirrored->mirror, (std::vector<offset_t>{2, 4}));
+}
+
+TEST(mirrored_entries, do_not_exist_without_a_symmetric_pattern) {
+  EXPECT_FALSE(mirrored_entries(from_triplets(Triplets<double>{2, 2, {0}, {1}, {0}}).pattern));
+  EXPECT_FALSE(mirrored_entries(from_triplets(Triplets<double>{2, 2, {1}, {0}, {0}}).pattern));
+  EXPECT_FALSE(mirrored_entries(from_triplets(Triplets<double>{2, 3, {0}, {0}, {1}}).pattern));
+}
+
 TEST(has_symmetric_pattern, looks_at_places_only) {
   EXPECT_TRUE(has_symmetric_pattern(from_triplets(Triplets<double>{2, 2, {0, 1}, {1, 0}, {1, 5}}).pattern));
   EXPECT_FALSE(has_symmetric_pattern(from_triplets(Triplets<double>{2, 2, {0, 0}, {1, 0}, {1, 5}}).pattern));
