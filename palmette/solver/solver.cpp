@@ -62,12 +62,21 @@ struct Solver<T>::State {
     });
   }
 
+  /// The lock of what replaces the products. What a thread that a fork left behind may have half made is
+  /// forgotten.
+  std::unique_lock<ProcessMutex> lock_writer() {
+    const bool left_behind = writer.lock();
+    std::unique_lock<ProcessMutex> alone(writer, std::adopt_lock);
+    if (left_behind) values_again_.forget();
+    return alone;
+  }
+
   /// Another factorization of the same matrix in place of the present one, unless another thread has already
   /// replaced that.
   template <class Replaceable>
   Outcome<void> change(const Replaceable& replaceable, std::optional<FactorKind> kind,
                        std::string_view note) {
-    const std::lock_guard alone(writer);
+    const auto alone = lock_writer();
     const auto now = products();
     if (!replaceable(*now)) return {};
     return adopt_if_made(maker.make(now->known, kind.value_or(now->kind)), std::string(note));
@@ -108,9 +117,7 @@ struct Solver<T>::State {
   /// @param new_values  a matrix of the pattern that is known, or its values
   template <class NewValues>
   Outcome<void> refactor(NewValues new_values, int at_most) {
-    const bool left_behind = writer.lock();
-    const std::lock_guard alone(writer, std::adopt_lock);
-    if (left_behind) values_again_.forget();
+    const auto alone = lock_writer();
     Products<T> made = *products();
     if (made.inverse->file())
       throw UsageError("new values need the factors in memory; load them without a memory budget");
@@ -123,7 +130,7 @@ struct Solver<T>::State {
   }
 
   Outcome<FactorUpdateReport> update_factor(const SparseMatrix<T>& w, UpdateSign sign) {
-    const std::lock_guard alone(writer);
+    const auto alone = lock_writer();
     const auto now = supernodal();
     if (!now) return now.failure();
     FactorUpdateReport spent;

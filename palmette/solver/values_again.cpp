@@ -79,7 +79,8 @@ LooseSymmetry ValuesAgain<T>::symmetry_of(const KnownMatrix<T>& now, const Spars
   // Values that are not symmetric show that within a few entries.
   if (now.symmetry == Symmetry::general) return detect_symmetry(matrix, tolerance);
   if (!mirrored_) mirrored_ = mirrored_entries(matrix.pattern);
-  return detect_symmetry(matrix, mirrored_.value(), tolerance, team);
+  if (!mirrored_) return detect_symmetry(matrix, tolerance);
+  return detect_symmetry(matrix, *mirrored_, tolerance, team);
 }
 
 template <class T>
