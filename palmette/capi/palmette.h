@@ -430,7 +430,8 @@ typedef struct {
    * one. Several layers then meet once in a solve. */
   const char* device;
   /* With a device, how what it sends reaches that of another rank: "native", from address to address;
-   * "reference", by way of the hosts; "auto" (default): the first, if MPI can. */
+   * "reference", by way of the hosts; "symmetric", by puts of the kernels, in a build with NVSHMEM;
+   * "auto" (default): the first, if MPI can, else the second. */
   const char* memory;
 } palmette_rank_options;
 

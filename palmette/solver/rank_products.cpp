@@ -13,9 +13,7 @@ namespace {
 /// Whether the permutation of rows relative to columns is odd.
 bool has_odd_order(const SymbolicFactor& symbolic) {
   const std::vector<index_t>&place_of_row = symbolic.row.old_to_new(), &row_at = symbolic.column.new_to_old();
-  return is_odd_permutation(row_at.size(), [&](std::size_t place) {
-    return place_of_row[row_at[place]];
-  });
+  return is_odd_permutation(row_at.size(), [&](std::size_t place) { return place_of_row[row_at[place]]; });
 }
 
 template <class T>
@@ -23,6 +21,28 @@ void note_refusal(RankProducts<T>& made, const RunTransport& run, const char* wh
   if (run.refused())
     made.report.run.notes.push_back(std::string("messages instead of one-sided queues for the ") + what +
                                     ": no memory for them");
+}
+
+/// Of the devices of all ranks: the first rank makes the id, and all join by it.
+std::shared_ptr<DeviceNetwork> network_of_ranks(const RankTeam& ranks,
+                                                const std::shared_ptr<Device>& device) {
+  Transport& transport = ranks.transport;
+  NetworkId id{};
+  agree_after(transport, [&] {
+    if (transport.rank() == 0) id = make_network_id(*device);
+  });
+  exchange(transport, [&] {
+    BytePool pool;
+    const auto ids =
+        gather_from_all(transport, ranks.team, pool.copy(std::span<const std::byte>(id)), ranks.drive);
+    std::copy_n(ids[0].data(), id.size(), id.data());
+  });
+  std::shared_ptr<DeviceNetwork> network;
+  agree_after(transport, [&] {
+    network =
+        join_network(device, id, static_cast<int>(transport.rank()), static_cast<int>(transport.num_ranks()));
+  });
+  return network;
 }
 
 }  // namespace
@@ -81,8 +101,8 @@ void RankProductMaker<T>::analyze_into(RankProducts<T>& made) {
   run.order = OrderReport{made.ordering->method, made.ordering->matched, made.ordering->seconds};
   AnalyzeOptions analyze_options = options_.analyze;
   analyze_options.symmetric_pattern = made.input->symmetry() != Symmetry::general;
-  made.symbolic = std::make_shared<const SymbolicFactor>(
-      analyze(made.input->pattern(), *made.ordering, analyze_options));
+  made.symbolic =
+      std::make_shared<const SymbolicFactor>(analyze(made.input->pattern(), *made.ordering, analyze_options));
   run.analyze = analyze_report(*made.symbolic, made.kind);
 }
 
@@ -143,6 +163,8 @@ Outcome<void> RankProductMaker<T>::factorize_into(RankProducts<T>& made) {
   plan_options.threads = team_.size();
   plan_options.device = options_.device;
   plan_options.memory = options_.memory;
+  if (options_.device && options_.memory == MemoryKind::symmetric)
+    plan_options.network = network_of_ranks(ranks(), options_.device);
   made.inverse = std::make_shared<RankInverse<T>>(
       ranks(), RankSolveParts<T>{made.symbolic, made.layers, std::move(factor)}, plan_options,
       options_.planned);
@@ -167,8 +189,8 @@ void RankProductMaker<T>::report_factor(RankProducts<T>& made, PivotReport pivot
   factorized.gflops = factorization_gflops<T>(run.analyze->flops, seconds);
   factorized.pivots = std::move(pivots);
   exchange(transport_, [&] {
-    made.report.memory_bytes = figure_of_ranks(static_cast<double>(made.inverse->memory_bytes()), transport_,
-                                               team_, patience());
+    made.report.memory_bytes =
+        figure_of_ranks(static_cast<double>(made.inverse->memory_bytes()), transport_, team_, patience());
   });
   factorized.memory_bytes = std::llround(transport_.sum(static_cast<double>(made.inverse->memory_bytes())));
   made.guarded_blocks = static_cast<index_t>(std::lround(transport_.sum(made.inverse->guarded_blocks())));

@@ -115,9 +115,10 @@ class RowSolver:
         "none": processes solve. A kind, "cuda", "hip" or "emulated": each process has one device, which holds
         its part of the factor and solves; processes of one machine take its devices in turn. "cuda:0": this
         one. Several layers then meet once in a solve.
-    memory : {"auto", "native", "reference"}
-        With a device: how what it sends reaches that of another process, from address to address or by way
-        of the hosts. "auto": the first, if MPI can.
+    memory : {"auto", "native", "reference", "symmetric"}
+        With a device: how what it sends reaches that of another process: from address to address, by way
+        of the hosts, or by puts of the kernels (in a build with NVSHMEM). "auto": the first, if MPI can,
+        else the second.
 
     Raises
     ------

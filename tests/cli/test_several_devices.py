@@ -71,16 +71,16 @@ def test_ranks_with_a_device_each_have_one_set_of_bits(palmette, tmp_path):
     matrix = tmp_path / "grid.mtx"  # large enough for messages
     palmette("generate", "poisson2d9", "--n", 12, "--out", matrix)
     bits = set()
-    for ranks, memory in [(1, "native"), (2, "reference"), (3, "auto")]:
+    for ranks, memory in [(1, "native"), (2, "reference"), (3, "auto"), (4, "symmetric"), (1, "symmetric")]:
         out = tmp_path / f"x{ranks}.mtx"
         arguments = ["--transport", f"threads:{ranks}", "--device", "emulated", "--memory", memory]
         told = palmette("solve", matrix, *arguments, "--out", out, "--json", "-").json
         assert told["verify"]["verified"] is True
         devices = told["ranks"]["devices"]
         assert devices["kind"] == "emulated"
-        assert devices["memory"] == ("reference" if memory == "reference" else "native")
+        assert devices["memory"] == ("native" if memory == "auto" else memory)
         assert devices["launches"] >= 2 and (devices["copies_in"] > 0) == (memory == "reference")
-        assert (devices["messages"] > 0) == (ranks > 1)
+        assert (devices["messages"] > 0) == (ranks > 1 and memory != "symmetric")
         bits.add(out.read_bytes())
     assert len(bits) == 1
     layers = ["--transport", "threads:4", "--grid", "2x1x2", "--device", "emulated"]
@@ -89,6 +89,9 @@ def test_ranks_with_a_device_each_have_one_set_of_bits(palmette, tmp_path):
     assert told["verify"]["verified"] is True and told["ranks"]["devices"]["messages"] > 0
     palmette("solve", matrix, "--grid", "1x1", "--device", "auto").fails_with(2, "name a kind")
     palmette("solve", matrix, "--memory", "native").fails_with(2, "add --device")
+    assert "the kernels put what they send" in palmette("solve", matrix, *layers, "--memory", "symmetric").out
+    twice = ["--transport", "threads:2", "--device", "emulated:0", "--memory", "symmetric"]
+    palmette("solve", matrix, *twice).fails_with(2, "numbered as their ranks")
     checked = ["--transport", "threads:2", "--checked", "--device", "emulated", "--memory", "native"]
     palmette("solve", matrix, *checked).fails_with(2, "choose the memory kind reference")
 
@@ -98,3 +101,5 @@ def test_processes_with_a_device_each_solve_under_mpi(palmette, spd):
         done = launched(palmette, "solve", spd, "--device", "emulated", "--memory", memory)
         assert done.returncode == 0, done.stderr
         assert "a device (emulated) on each rank" in done.stdout
+    done = launched(palmette, "solve", spd, "--device", "emulated", "--memory", "symmetric")
+    assert done.returncode != 0 and "emulated devices of several processes have no network" in done.stderr
