@@ -33,6 +33,7 @@ void ListedEntries::make(const Work<T>& work, std::vector<Scratch<T>>& scratch, 
   const SparsityPattern& pattern = work.matrix.pattern;
   const std::vector<index_t>& original = symbolic.column.new_to_old();
   const std::vector<index_t>& new_row = symbolic.row.old_to_new();
+  pattern_ = {};  // memory may end halfway: then the list fits no pattern
   begin_.assign(static_cast<std::size_t>(symbolic.n) + 1, 0);
   over_supernodes(symbolic.num_supernodes(), team, [&](index_t s, int) {
     for (index_t column = symbolic.supernode_begin[s]; column < symbolic.supernode_begin[s + 1]; ++column)
