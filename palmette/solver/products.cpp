@@ -1,6 +1,8 @@
 // Orders, analyzes and factorizes for Solver, by supernodes or by columns.
 #include "palmette/solver/products.hpp"
 
+#include <algorithm>
+
 #include "palmette/solver/changed_matrix.hpp"
 #include "palmette/solver/checks.hpp"
 #include "palmette/solver/choose_device.hpp"
@@ -247,12 +249,33 @@ Outcome<Products<T>> ProductMaker<T>::make(const KnownMatrix<T>& known, FactorKi
   return made;
 }
 
+namespace {
+
+/// What the first refactorization adds: a factor and a plan beside those before, which solves may be using
+/// and which stay for the next factorization, and where the entries go (see FactorizeMemory). New values are
+/// in memory already. Later refactorizations add nothing.
+template <class T>
+void predict_again(Products<T>& made) {
+  if (made.is_refactored) return;
+  made.is_refactored = true;
+  const SparsityPattern& pattern = made.factored_matrix()->pattern;
+  const offset_t entries = pattern.nnz(), n = pattern.cols,
+                 lower = made.kind == FactorKind::lu ? entries : (entries + n) / 2;
+  const offset_t listed = 4 * entries + 12 * lower + 16 * (n + 1);
+  offset_t& predicted = made.report.analyze->memory_bytes_predicted;
+  predicted = std::max<offset_t>(predicted, known_resident_bytes(made.symbolic->panel_entries()) +
+                                                made.inverse->factor_bytes() + listed);
+}
+
+}  // namespace
+
 template <class T>
 Outcome<Products<T>> ProductMaker<T>::refactor(Products<T> made, int at_most) {
   if (made.columns) {
     if (factorize_by_columns(made, made.columns->structure().order)) return made;
     return make(made.known, made.kind);
   }
+  predict_again(made);
   const Outcome<void> factored = factorize_into(made, *made.factored_matrix(), at_most);
   if (!factored) return factored.failure();
   return made;

@@ -59,6 +59,7 @@ struct Products {
   /// If the pattern has no transversal: places that were filled for the factorization, which is then that of
   /// another matrix.
   std::vector<MatrixPlace> completion;
+  bool is_refactored = false;   // memory for new values is there
   index_t updated_columns = 0;  // by which the factor was changed since it was computed
   Report report;
 

@@ -35,7 +35,8 @@ struct AnalyzeReport {
   double flops = 0;         ///< factorization_flops
   index_t supernodes = 0;       ///< 0: factored by columns, because the factor is too thin for supernodes
   index_t diagonal_blocks = 1;  ///< of the block triangular form; 1 if it was not computed
-  offset_t memory_bytes_predicted = 0;  ///< peak of the whole process through factorization and one solve
+  /// peak of the whole process through factorization and one solve; after `refactor`, with what that holds
+  offset_t memory_bytes_predicted = 0;
 };
 
 /// A device's share of a factorization.

@@ -133,6 +133,22 @@ TYPED_TEST(Refactor, that_fails_leaves_the_solver_with_its_factor_and_its_matrix
   }
 }
 
+TEST(refactor, predicts_the_memory_of_two_factors_and_plans) {
+  // large enough that its panels are not in memory that earlier tests have freed
+  const Shared<double> first = generated<double>("poisson3d7", 28);
+  Solver<double> solver = Solver<double>::create(first, options_for<double>(FactorKind::llt, 2)).value();
+  const Report before = solver.report();
+  ASSERT_TRUE(solver.refactor(first).ok());
+  const Report again = solver.report();
+  EXPECT_GE(again.analyze->memory_bytes_predicted,
+            before.analyze->memory_bytes_predicted + before.factorize->memory_bytes / 2);
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    ASSERT_TRUE(solver.refactor(first).ok());
+    EXPECT_EQ(solver.report().analyze->memory_bytes_predicted, again.analyze->memory_bytes_predicted);
+  }
+  EXPECT_LT(resident_memory_bytes(), 1.1 * static_cast<double>(again.analyze->memory_bytes_predicted));
+}
+
 TEST(refactor, a_promise_of_symmetry_that_does_not_hold_is_refused) {
   const Shared<double> first = generated<double>("poisson2d9", 20);
   ASSERT_NE(first->symmetry, Symmetry::general);
