@@ -309,8 +309,8 @@ function(palmette_cuda_object variable file)
   set(${variable} ${object} PARENT_SCOPE)
 endfunction()
 
-# palmette_nvshmem_objects(<variable>): has nvcc compile the network of GPUs over NVSHMEM, and link its kernels
-# with NVSHMEM's. Sets the variable to its objects; palmette::nvshmem is what they need.
+# palmette_nvshmem_objects(<variable>): has nvcc compile the network of GPUs over NVSHMEM, and link its
+# kernels with NVSHMEM's. Sets the variable to its objects; palmette::nvshmem is what they need.
 function(palmette_nvshmem_objects variable)
   set(source ${PROJECT_SOURCE_DIR}/palmette/device/gpu/nvshmem_network.cu)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/nvshmem_network.o)
