@@ -8,6 +8,8 @@
 #include <limits>
 #include <string>
 
+#include "palmette/base/base.hpp"
+
 namespace palmette {
 namespace {
 
