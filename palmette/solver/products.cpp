@@ -258,7 +258,7 @@ template <class T>
 void predict_again(Products<T>& made) {
   if (made.is_refactored) return;
   made.is_refactored = true;
-  const SparsityPattern& pattern = made.factored_matrix()->pattern;
+  const SparsityPattern& pattern = made.known.matrix->pattern;
   const offset_t entries = pattern.nnz(), n = pattern.cols,
                  lower = made.kind == FactorKind::lu ? entries : (entries + n) / 2;
   const offset_t listed = 4 * entries + 12 * lower + 16 * (n + 1);
