@@ -110,7 +110,8 @@ LayeredGrid parse_layered_grid(const std::string& text) {
 }
 
 bool RankOptions::wanted() const {
-  return transport || grid || chooses_grid || map || trees || delivery || memory || launched_ranks() > 0;
+  return transport || grid || chooses_grid || map || trees || delivery || memory ||
+         launched_ranks() > 0;
 }
 
 void add_rank_options(CLI::App& app, RankOptions& options) {
@@ -136,13 +137,14 @@ void add_rank_options(CLI::App& app, RankOptions& options) {
       [&options](const std::string& text) {
         options.delivery = choose_of("--delivery", text, block_deliveries);
       });
-  group.value(
-      {"--memory", bars(names_of(memory_kinds)),
-       "with --device: how what a device sends reaches that of another rank: from address to "
-       "address, where the transport can (native), by way of the hosts (reference), or by puts of "
-       "the kernels (symmetric: NVSHMEM, or the emulator); default: auto, native if it can, else "
-       "reference"},
-      [&options](const std::string& text) { options.memory = choose_of("--memory", text, memory_kinds); });
+  group.value({"--memory", bars(names_of(memory_kinds)),
+               "with --device: how what a device sends reaches that of another rank: from address to "
+               "address, where the transport can (native), by way of the hosts (reference), or by puts of "
+               "the kernels (symmetric: NVSHMEM, or the emulator); default: auto, native if it can, else "
+               "reference"},
+              [&options](const std::string& text) {
+                options.memory = choose_of("--memory", text, memory_kinds);
+              });
   group.value({"--watchdog", "SECONDS",
                "how long a rank waits for others before it ends the run and says for what; 0: for ever "
                "(default: 600)"},
@@ -157,11 +159,7 @@ void add_rank_options(CLI::App& app, RankOptions& options) {
       options.checked);
 }
 
-index_t launched_ranks() {
-  return number_in_environment({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}, 0);
-}
-index_t launched_rank() {
-  return number_in_environment({"OMPI_COMM_WORLD_RANK", "PMI_RANK"}, 0);
-}
+index_t launched_ranks() { return number_in_environment({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}, 0); }
+index_t launched_rank() { return number_in_environment({"OMPI_COMM_WORLD_RANK", "PMI_RANK"}, 0); }
 
 }  // namespace palmette::cli

@@ -59,11 +59,12 @@ void add_offload(PhaseTable& table, const OffloadReport& offload) {
                          there + offload.counts.host[operation].calls);
   }
   table.more(fmt::format("on device {}: {} calls", offload.address, calls));
-  table.more(fmt::format(
-      "{} to it, {} from it{}", format_bytes(offload.counts.bytes_in), format_bytes(offload.counts.bytes_out),
-      offload.counts.fallbacks > 0 ? fmt::format("; {} done by the host for lack of memory",
-                                                 plural(offload.counts.fallbacks, "request"))
-                                   : ""));
+  table.more(fmt::format("{} to it, {} from it{}", format_bytes(offload.counts.bytes_in),
+                         format_bytes(offload.counts.bytes_out),
+                         offload.counts.fallbacks > 0
+                             ? fmt::format("; {} done by the host for lack of memory",
+                                           plural(offload.counts.fallbacks, "request"))
+                             : ""));
   if (offload.mode == OffloadWhen::automatic) table.more("chosen by figures: " + offload.model);
   if (offload.emulated) table.more("the device's part ran on this CPU: the time is not that of a GPU");
 }
@@ -106,14 +107,15 @@ void add_device(PhaseTable& table, const DeviceReport& device) {
   table.more(fmt::format("device {} ({}): {} of its memory", device.address, device.name,
                          bytes(device.memory_bytes)));
   table.more(fmt::format("{} to it, {} from it, {}", bytes(device.counts.bytes_in),
-                         bytes(device.counts.bytes_out), plural(device.counts.launches, "kernel")));
+                         bytes(device.counts.bytes_out),
+                         plural(device.counts.launches, "kernel")));
   if (device.emulated) table.more("the time is that of the emulator on this CPU, not of a GPU");
 }
 
 /// What the solve read of the file of its factors.
 void add_file(PhaseTable& table, const PanelFileReport& file) {
-  std::string text =
-      fmt::format("{} read from the file in {}", format_bytes(file.bytes), format_seconds(file.read_seconds));
+  std::string text = fmt::format("{} read from the file in {}", format_bytes(file.bytes),
+                                 format_seconds(file.read_seconds));
   if (file.cached_bytes)
     text += fmt::format(", {} of it from the page cache", format_bytes(*file.cached_bytes));
   table.more(text);
@@ -204,12 +206,9 @@ std::string verdict(const Verification& verify) {
 
 std::string kind_sentence(FactorKind kind) {
   switch (kind) {
-    case FactorKind::llt:
-      return "LL^T";
-    case FactorKind::ldlt:
-      return "LDL^T";
-    case FactorKind::lu:
-      return "LU";
+    case FactorKind::llt: return "LL^T";
+    case FactorKind::ldlt: return "LDL^T";
+    case FactorKind::lu: return "LU";
   }
   return "";
 }

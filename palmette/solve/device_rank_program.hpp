@@ -83,7 +83,7 @@ class DeviceRankProgram final : public SolveProgram<T> {
   device::ElementSweep<T> running_;            // of a network
   DeviceArray<int> order_;
   index_t room_ = 0;  // right-hand sides for which there is memory
-  int sweep_ = 0;     // number of the last one, of all solves
+  int sweep_ = 0;  // number of the last one, of all solves
   CarriedCounts carried_;
 
   // Of one solve.
@@ -92,10 +92,10 @@ class DeviceRankProgram final : public SolveProgram<T> {
   DenseView<T> x_;
   bool conjugated_ = false;
   SweepOrder steps_;
-  int at_ = 0;                                      // in steps_
-  std::vector<char> has_come_;                      // by signal
-  std::vector<std::pair<int, SharedBytes>> early_;  // for the other sweep
-  index_t stride_ = 1;                              // right-hand sides, padded
+  int at_ = 0;  // in steps_
+  std::vector<char> has_come_;                            // by signal
+  std::vector<std::pair<int, SharedBytes>> early_;        // for the other sweep
+  index_t stride_ = 1;  // right-hand sides, padded
   std::atomic<bool> done_{true};
 };
 

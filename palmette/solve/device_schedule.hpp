@@ -49,7 +49,7 @@ class SweepTasks {
 
   std::vector<int> needs_at_start_, needs_;  // by task: tasks and signals that it waits for
   std::vector<int> dependent_ptr_, dependent_;
-  std::vector<int> place_;  // by task: in the order of the program
+  std::vector<int> place_;                   // by task: in the order of the program
   std::vector<std::vector<RowsToSend>> sends_;
   std::vector<int> ready_, taken_;
   int left_ = 0;
@@ -85,7 +85,7 @@ class DeviceSchedule {
   void list_coming(const HostProgram& program, bool forward);
 
   SweepTasks forward_, backward_;
-  std::vector<RowsToCome> coming_;    // by signal
+  std::vector<RowsToCome> coming_;   // by signal
   std::vector<std::string> meaning_;  // by signal
 };
 

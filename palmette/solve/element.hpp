@@ -115,8 +115,8 @@ struct Element {
   DeviceProgram forward, backward;
   DeviceArray<int> done;
   DeviceArray<device::ElementStatus> status;  // one
-  DeviceArray<T> in, out, local;              // grow with the right-hand sides
-  DeviceArray<T*> stores;                     // by element
+  DeviceArray<T> in, out, local;  // grow with the right-hand sides
+  DeviceArray<T*> stores;         // by element
   DeviceArray<device::ElementSignal*> signals;
 };
 

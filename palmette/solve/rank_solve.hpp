@@ -33,7 +33,7 @@ struct CarriedCounts {
   offset_t bytes = 0;       ///< of their payloads
   offset_t copies_out = 0;  ///< of payloads from devices to hosts
   offset_t bytes_out = 0;
-  offset_t copies_in = 0;  ///< from hosts to devices
+  offset_t copies_in = 0;   ///< from hosts to devices
   offset_t bytes_in = 0;
   offset_t copies_there = 0;  ///< within devices, or from one to another
   offset_t bytes_there = 0;
@@ -41,14 +41,10 @@ struct CarriedCounts {
   /// Each count ← function(each count here, each there).
   template <class Function>
   CarriedCounts with(const CarriedCounts& other, Function&& of) const {
-    return {of(launches, other.launches),
-            of(messages, other.messages),
-            of(bytes, other.bytes),
-            of(copies_out, other.copies_out),
-            of(bytes_out, other.bytes_out),
-            of(copies_in, other.copies_in),
-            of(bytes_in, other.bytes_in),
-            of(copies_there, other.copies_there),
+    return {of(launches, other.launches),     of(messages, other.messages),
+            of(bytes, other.bytes),           of(copies_out, other.copies_out),
+            of(bytes_out, other.bytes_out),   of(copies_in, other.copies_in),
+            of(bytes_in, other.bytes_in),     of(copies_there, other.copies_there),
             of(bytes_there, other.bytes_there)};
   }
   CarriedCounts operator+(const CarriedCounts& other) const {
@@ -71,7 +67,7 @@ struct RankPlanOptions {
   /// right-hand sides are solved in so many groups of columns, side by side: messages of one group travel
   /// while another is computed; the factor is read for each. x keeps its bits. With a device: 1
   index_t rhs_groups = 1;
-  int threads = 1;  ///< threads that will drive a solve
+  int threads = 1;       ///< threads that will drive a solve
   /// Of the factor's structure and placement, with these trees: shared by the plans of ranks in one process.
   /// Null: built for this plan.
   std::shared_ptr<const ExchangePlan> structure = nullptr;

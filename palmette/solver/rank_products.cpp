@@ -13,7 +13,9 @@ namespace {
 /// Whether the permutation of rows relative to columns is odd.
 bool has_odd_order(const SymbolicFactor& symbolic) {
   const std::vector<index_t>&place_of_row = symbolic.row.old_to_new(), &row_at = symbolic.column.new_to_old();
-  return is_odd_permutation(row_at.size(), [&](std::size_t place) { return place_of_row[row_at[place]]; });
+  return is_odd_permutation(row_at.size(), [&](std::size_t place) {
+    return place_of_row[row_at[place]];
+  });
 }
 
 template <class T>
@@ -101,8 +103,8 @@ void RankProductMaker<T>::analyze_into(RankProducts<T>& made) {
   run.order = OrderReport{made.ordering->method, made.ordering->matched, made.ordering->seconds};
   AnalyzeOptions analyze_options = options_.analyze;
   analyze_options.symmetric_pattern = made.input->symmetry() != Symmetry::general;
-  made.symbolic =
-      std::make_shared<const SymbolicFactor>(analyze(made.input->pattern(), *made.ordering, analyze_options));
+  made.symbolic = std::make_shared<const SymbolicFactor>(
+      analyze(made.input->pattern(), *made.ordering, analyze_options));
   run.analyze = analyze_report(*made.symbolic, made.kind);
 }
 
@@ -189,8 +191,8 @@ void RankProductMaker<T>::report_factor(RankProducts<T>& made, PivotReport pivot
   factorized.gflops = factorization_gflops<T>(run.analyze->flops, seconds);
   factorized.pivots = std::move(pivots);
   exchange(transport_, [&] {
-    made.report.memory_bytes =
-        figure_of_ranks(static_cast<double>(made.inverse->memory_bytes()), transport_, team_, patience());
+    made.report.memory_bytes = figure_of_ranks(static_cast<double>(made.inverse->memory_bytes()), transport_,
+                                               team_, patience());
   });
   factorized.memory_bytes = std::llround(transport_.sum(static_cast<double>(made.inverse->memory_bytes())));
   made.guarded_blocks = static_cast<index_t>(std::lround(transport_.sum(made.inverse->guarded_blocks())));
