@@ -16,7 +16,17 @@ struct RhsBlock {
 
   Vector line[width];
 
-  void transpose() { exchange<1>(); }
+  /// line[k] ← right-hand sides first, first + 1, … of row + k, zero where there are no more.
+  void read_columns(DenseView<const T> from, index_t row, index_t first) {
+    for (int k = 0; k < width; ++k)
+      line[k] = first + k < from.cols ? L::load(from.column(first + k) + row) : Vector{};
+    exchange<1>();
+  }
+  /// Right-hand sides first, first + 1, … of row + k ← line[k], as far as there are any.
+  void write_columns(DenseView<T> to, index_t row, index_t first) {
+    exchange<1>();
+    for (int k = 0; k < width && first + k < to.cols; ++k) L::store(line[k], to.column(first + k) + row);
+  }
 
  private:
   /// Exchanges the lanes of line k whose number has bit `Distance` with those of line k + Distance whose
@@ -48,10 +58,7 @@ inline void rhs_into_rows(DenseView<const T> from, index_t first, index_t rows, 
     for (; row + Block::width <= rows; row += Block::width)
       for (index_t rhs = 0; rhs < NumRhs; rhs += Block::width) {
         Block block;
-        for (int k = 0; k < Block::width; ++k)
-          block.line[k] = rhs + k < from.cols ? Block::L::load(from.column(rhs + k) + first + row)
-                                               : typename Block::Vector{};
-        block.transpose();
+        block.read_columns(from, first + row, rhs);
         for (int k = 0; k < Block::width; ++k)
           Block::L::store(scale != nullptr ? block.line[k] * scale[row + k] : block.line[k],
                           to + (row + k) * NumRhs + rhs);
@@ -74,9 +81,7 @@ inline void rows_into_rhs(const T* from, index_t rows, DenseView<T> to, index_t 
         Block block;
         for (int k = 0; k < Block::width; ++k)
           block.line[k] = Block::L::load(from + (row + k) * NumRhs + rhs);
-        block.transpose();
-        for (int k = 0; k < Block::width && rhs + k < to.cols; ++k)
-          Block::L::store(block.line[k], to.column(rhs + k) + first + row);
+        block.write_columns(to, first + row, rhs);
       }
   for (; row < rows; ++row)
     for (index_t rhs = 0; rhs < to.cols; ++rhs) to(first + row, rhs) = from[row * NumRhs + rhs];

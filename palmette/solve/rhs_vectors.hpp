@@ -83,37 +83,29 @@ inline bool turned_in_registers(index_t stride) {
   return RhsBlock<T>::in_registers && stride % RhsBlock<T>::width == 0;
 }
 
-/// all.row(place of row k) from `first` on ← W rows from `row` on of the right-hand sides [first, last), zero
+/// all.row(place of row k) from `first` on ← W rows from `row` on of right-hand sides `first` and more, zero
 /// for those that pad the register.
 template <class T>
-inline void spread_block(const Reader<T>& reader, index_t row, index_t first, index_t last, RhsRows<T> all) {
+inline void spread_block(const Reader<T>& reader, index_t row, index_t first, RhsRows<T> all) {
   using Block = RhsBlock<T>;
-  const index_t* const back = reader.map.back + row;
   Block block;
-  for (int k = 0; k < Block::width; ++k)
-    block.line[k] = first + k < last ? Block::L::load(reader.from.column(first + k) + row)
-                                     : typename Block::Vector{};
-  block.transpose();
+  block.read_columns(reader.from, row, first);
   for (int k = 0; k < Block::width; ++k) {
     if (reader.map.scale != nullptr) block.line[k] *= static_cast<T>(reader.map.scale[row + k]);
-    Block::L::store(block.line[k], all.row(back[k]) + first);
+    Block::L::store(block.line[k], all.row(reader.map.back[row + k]) + first);
   }
 }
 
-/// W rows from `row` on of the right-hand sides [first, last) ← all.row(place of row k) from `first` on.
+/// W rows from `row` on of right-hand sides `first` and more ← all.row(place of row k) from `first` on.
 template <class T>
-inline void collect_block(const Writer<T>& writer, index_t row, index_t first, index_t last,
-                          RhsRows<const T> all) {
+inline void collect_block(const Writer<T>& writer, index_t row, index_t first, RhsRows<const T> all) {
   using Block = RhsBlock<T>;
-  const index_t* const back = writer.map.back + row;
   Block block;
   for (int k = 0; k < Block::width; ++k) {
-    block.line[k] = Block::L::load(all.row(back[k]) + first);
+    block.line[k] = Block::L::load(all.row(writer.map.back[row + k]) + first);
     if (writer.map.scale != nullptr) block.line[k] *= static_cast<T>(writer.map.scale[row + k]);
   }
-  block.transpose();
-  for (int k = 0; k < Block::width && first + k < last; ++k)
-    Block::L::store(block.line[k], writer.to.column(first + k) + row);
+  block.write_columns(writer.to, row, first);
 }
 
 /// Rows [begin, end) of `columns` right-hand sides; `turned` if in registers.
@@ -122,21 +114,19 @@ struct RhsRange {
   bool turned;
 };
 
-/// Calls block(row, first, last) for whole registers of rows and of right-hand sides, a few of these at a
-/// time, after prefetch(row, first) of the rows that follow; one(row, first, last) for the other rows.
+/// Calls block(row, first) for whole registers of rows and of right-hand sides, a few of these at a time,
+/// after prefetch(row, first) of the rows that follow; one(row, first, last) for the other rows.
 template <class T, class Prefetch, class ForBlock, class ForOne>
 inline void over_blocks(const RhsRange& range, Prefetch&& prefetch, ForBlock&& block, ForOne&& one) {
-  const index_t end = range.end, columns = range.columns;
+  const index_t end = range.end;
   constexpr index_t width = RhsBlock<T>::width, turn = std::max(width, columns_in_turn);
-  for (index_t first = 0; first < columns; first += turn) {
-    const index_t last = std::min(columns, first + turn);
+  for (index_t first = 0; first < range.columns; first += turn) {
+    const index_t last = std::min(range.columns, first + turn);
     index_t row = range.begin;
-    if constexpr (RhsBlock<T>::in_registers)
-      for (; range.turned && row + width <= end; row += width) {
-        for (index_t k = row + rows_ahead; k < std::min(end, row + rows_ahead + width); ++k)
-          prefetch(k, first);
-        for (index_t j = first; j < last; j += width) block(row, j, std::min(last, j + width));
-      }
+    for (; range.turned && row + width <= end; row += width) {
+      for (index_t k = row + rows_ahead; k < std::min(end, row + rows_ahead + width); ++k) prefetch(k, first);
+      for (index_t j = first; j < last; j += width) block(row, j);
+    }
     for (; row < end; ++row) {
       if (row + rows_ahead < end) prefetch(row + rows_ahead, first);
       one(row, first, last);
@@ -154,8 +144,8 @@ void spread_rhs(const Reader<T>& reader, index_t begin, index_t end, RhsRows<T> 
   over_blocks<T>(
       {begin, end, columns, turned_in_registers<T>(all.stride)},
       [&](index_t row, index_t first) { __builtin_prefetch(all.row(back[row]) + first, 1, 3); },
-      [&](index_t row, index_t first, index_t last) {
-        if constexpr (RhsBlock<T>::in_registers) spread_block(reader, row, first, last, all);
+      [&](index_t row, index_t first) {
+        if constexpr (RhsBlock<T>::in_registers) spread_block(reader, row, first, all);
       },
       [&](index_t row, index_t first, index_t last) {
         T* const target = all.row(back[row]);
@@ -172,8 +162,8 @@ void collect_rhs(const Writer<T>& writer, index_t begin, index_t end, RhsRows<co
   over_blocks<T>(
       {begin, end, writer.to.cols, turned_in_registers<T>(all.stride)},
       [&](index_t row, index_t first) { __builtin_prefetch(all.row(back[row]) + first, 0, 3); },
-      [&](index_t row, index_t first, index_t last) {
-        if constexpr (RhsBlock<T>::in_registers) collect_block(writer, row, first, last, all);
+      [&](index_t row, index_t first) {
+        if constexpr (RhsBlock<T>::in_registers) collect_block(writer, row, first, all);
       },
       [&](index_t row, index_t first, index_t last) {
         const T* const source = all.row(back[row]);
