@@ -63,7 +63,7 @@ set(PALMETTE_ROOMS_OF_BOTH_KINDS "factorize|solve|solver")
 set(PALMETTE_OPTIMIZED_FILES
     "solver/(answer_vectors|changed_matrix|checks|entry_check|hall|report)[.]"
     "solver/(inverse|kept_factor|kept_products|known_matrix|verified_answer)[.]"
-    "solver/(long_products|product|product_residual|products|scaled_solves|solve_request|solver)[.]"
+    "solver/(long_products|product_residual|products|scaled_solves|solve_request|solver)[.]"
     "solver/(timed_solve|triangular_solver|values_again)[.]"
     "factorize/(panel_waits|pivot_tally|update_factor|workspace)[.]"
     "solve/([a-z_]*engine|plan|schedule|sweep_structure)")

@@ -4,6 +4,7 @@
 #include "palmette/device/launches.hpp"
 
 #include "palmette/device/element_sweep.cuh"
+#include "palmette/device/kernel_scalar.cuh"
 #include "palmette/device/region_exchange.cuh"
 #include "palmette/device/sweep_kernels.cuh"
 #include "palmette/device/triangle_elements.cuh"
@@ -81,13 +82,7 @@ Closure closure_for(const KernelCall& call) {
 Closure closure_for_scalar(const KernelCall&) { return {}; }
 #else
 Closure closure_for_scalar(const KernelCall& call) {
-  switch (call.scalar) {
-    case ScalarType::float32: return closure_for<float>(call);
-    case ScalarType::float64: return closure_for<double>(call);
-    case ScalarType::complex64: return closure_for<Complex<float>>(call);
-    case ScalarType::complex128: return closure_for<Complex<double>>(call);
-  }
-  return {};
+  return with_scalar_of(call, [&]<class T>(T) { return closure_for<T>(call); });
 }
 #endif
 

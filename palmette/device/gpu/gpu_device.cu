@@ -5,6 +5,7 @@
 #include "palmette/device/element_sweep.cuh"
 #include "palmette/device/gpu/gpu_device.hpp"
 #include "palmette/device/gpu/gpu_runtime.hpp"
+#include "palmette/device/kernel_scalar.cuh"
 #include "palmette/device/region_exchange.cuh"
 #include "palmette/device/sweep_kernels.cuh"
 #include "palmette/device/triangle_elements.cuh"
@@ -67,13 +68,7 @@ const void* kernel_for(const KernelCall& call) {
 }
 
 const void* kernel_for_scalar(const KernelCall& call) {
-  switch (call.scalar) {
-    case ScalarType::float32: return kernel_for<float>(call);
-    case ScalarType::float64: return kernel_for<double>(call);
-    case ScalarType::complex64: return kernel_for<Complex<float>>(call);
-    case ScalarType::complex128: return kernel_for<Complex<double>>(call);
-  }
-  return nullptr;
+  return with_scalar_of(call, [&]<class T>(T) { return kernel_for<T>(call); });
 }
 
 /// Calls go to the default stream of the device, so each sees what those before it did; copy_out waits for

@@ -8,6 +8,7 @@
 
 #include "palmette/device/element_sweep.cuh"
 #include "palmette/device/gpu/gpu_device.hpp"
+#include "palmette/device/kernel_scalar.cuh"
 
 namespace palmette::device {
 namespace {
@@ -29,13 +30,7 @@ const void* kernel_for(const KernelCall& call) {
 }
 
 const void* kernel_for_scalar(const KernelCall& call) {
-  switch (call.scalar) {
-    case ScalarType::float32: return kernel_for<float>(call);
-    case ScalarType::float64: return kernel_for<double>(call);
-    case ScalarType::complex64: return kernel_for<Complex<float>>(call);
-    case ScalarType::complex128: return kernel_for<Complex<double>>(call);
-  }
-  return nullptr;
+  return with_scalar_of(call, [&]<class T>(T) { return kernel_for<T>(call); });
 }
 
 void check(int status, const char* what) {
