@@ -14,6 +14,7 @@
 #include "palmette/base/processors.hpp"
 #include "palmette/base/progress.hpp"
 #include "palmette/base/scalars.hpp"
+#include "palmette/base/spare.hpp"
 #include "palmette/base/thread_team.hpp"
 #include "palmette/base/timing.hpp"
 #include "palmette/base/waiting.hpp"

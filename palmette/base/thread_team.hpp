@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 
 #include "palmette/base/hand_overs.hpp"
@@ -67,5 +68,18 @@ class ThreadTeam {
   HandOvers& hand_overs_;
   std::atomic<Crew*> crew_{nullptr};
 };
+
+/// Enough that little waiting remains if one thread starts late or is interrupted.
+inline constexpr int ranges_of_a_thread = 8;
+
+/// Call use(first, end) once for each of the ranges that make up [0, count), `for_each_thread` of them for
+/// each thread of a team, on any thread. @param team  null or of one thread: one range, on the caller's
+template <class Use>
+void over_ranges(ThreadTeam* team, std::int64_t count, const Use& use,
+                 int for_each_thread = ranges_of_a_thread) {
+  if (team == nullptr || team->size() == 1) return use(std::int64_t{0}, count);
+  const int ranges = for_each_thread * team->size();
+  team->share_parts(ranges, [&](int nth) { use(count * nth / ranges, count * (nth + 1) / ranges); });
+}
 
 }  // namespace palmette

@@ -9,9 +9,6 @@
 namespace palmette::factorize_detail {
 namespace {
 
-/// Enough that little waiting remains if one thread starts late or is interrupted.
-constexpr int parts_of_a_member = 8;
-
 template <class T>
 ScaledMatrix<T> scaled_matrix(const Work<T>& work) {
   return {work.matrix, work.symbolic, work.factor.row_scale, work.factor.column_scale};
@@ -80,15 +77,12 @@ void assemble_lower(const Work<T>& work, const Scratch<T>& scratch, index_t s, c
 
 template <class T>
 void assemble_upper(const Work<T>& work, ThreadTeam& team) {
-  const int parts = team.size() > 1 ? team.size() * parts_of_a_member : 1;
-  const auto share = [&](offset_t total, int part) { return total * part / parts; };
   PanelArray<T>& upper = work.factor.upper;
-  team.share_parts(parts, [&](int part) {
-    std::fill(upper.data() + share(upper.size(), part), upper.data() + share(upper.size(), part + 1), T(0));
+  over_ranges(&team, upper.size(), [&](offset_t first, offset_t end) {
+    std::fill(upper.data() + first, upper.data() + end, T(0));
   });
-  team.share_parts(parts, [&](int part) {
-    const auto end = static_cast<index_t>(share(work.symbolic.n, part + 1));
-    for (auto column = static_cast<index_t>(share(work.symbolic.n, part)); column < end; ++column) {
+  over_ranges(&team, work.symbolic.n, [&](offset_t first, offset_t end) {
+    for (auto column = static_cast<index_t>(first); column < static_cast<index_t>(end); ++column) {
       fetch_ahead(work.matrix, work.symbolic, column);
       assemble_upper_column(work, column);
     }

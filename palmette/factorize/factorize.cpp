@@ -230,14 +230,14 @@ Outcome<std::shared_ptr<const Factor<T>>> factorize_again(FactorizeMemory<T>& me
                                                           const Ordering& ordering,
                                                           const FactorizeOptions& options) {
   const std::shared_ptr<factorize_detail::KeptMemory<T>>& kept = memory.kept();
-  std::unique_ptr<Factor<T>> factor = kept->take_spare();
+  std::unique_ptr<Factor<T>> factor = kept->spare->take();
   if (!factor || factor->symbolic != symbolic) factor = std::make_unique<Factor<T>>();
   const Outcome<void> done = checked_run<T>({matrix, symbolic, ordering, options}, kept->workspace, *factor);
   if (!done) {
-    kept->give_back(std::move(factor));
+    kept->spare->give_back(std::move(factor));
     return done.failure();
   }
-  return factorize_detail::returning(kept, std::move(factor));
+  return returning(kept->spare, std::move(factor));
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                            \

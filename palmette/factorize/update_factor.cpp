@@ -197,7 +197,7 @@ class UpdateRun {
 template <class T>
 std::unique_ptr<Factor<T>> copy_of(const Factor<T>& factor, ThreadTeam* team,
                                    factorize_detail::KeptMemory<T>& kept) {
-  std::unique_ptr<Factor<T>> spare = kept.take_spare();
+  std::unique_ptr<Factor<T>> spare = kept.spare->take();
   auto copy = std::make_unique<Factor<T>>();
   copy->kind = factor.kind;
   copy->hermitian = factor.hermitian;
@@ -265,11 +265,11 @@ Outcome<ChangedFactor<T>> changed_factor(const std::shared_ptr<factorize_detail:
   UpdateRun<T> run(columns, change, *copy);
   const factorize_detail::BadPivot bad = run.run();
   if (bad.supernode >= 0) {
-    kept->give_back(std::move(copy));
+    kept->spare->give_back(std::move(copy));
     return failure_of_update(bad, *factor.symbolic);
   }
   count_pivots(*copy);
-  return ChangedFactor<T>{factorize_detail::returning(kept, std::move(copy)), run.changed(),
+  return ChangedFactor<T>{returning(kept->spare, std::move(copy)), run.changed(),
                           static_cast<index_t>(columns.columns.size()), run.flops()};
 }
 

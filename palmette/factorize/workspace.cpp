@@ -38,21 +38,7 @@ void Workspace<T>::reset() {
   for (Scratch<T>& one : scratch) one.counts = {};
 }
 
-template <class T>
-std::unique_ptr<Factor<T>> KeptMemory<T>::take_spare() {
-  const BriefLock lock(&spare_);
-  return std::move(spare_);
-}
-
-template <class T>
-void KeptMemory<T>::give_back(std::unique_ptr<Factor<T>> factor) {
-  const BriefLock lock(&spare_);
-  if (!spare_) spare_ = std::move(factor);
-}
-
-#define PALMETTE_INSTANTIATE(T) \
-  template struct Workspace<T>; \
-  template struct KeptMemory<T>;
+#define PALMETTE_INSTANTIATE(T) template struct Workspace<T>;
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -41,23 +41,7 @@ struct Workspace {
 template <class T>
 struct KeptMemory {
   std::unique_ptr<Workspace<T>> workspace;
-
-  /// A factor that is no longer used, or null.
-  std::unique_ptr<Factor<T>> take_spare();
-  /// Keep a factor for reuse.
-  void give_back(std::unique_ptr<Factor<T>> factor);
-
- private:
-  std::unique_ptr<Factor<T>> spare_;  // locked briefly
+  std::shared_ptr<SparePointer<Factor<T>>> spare = std::make_shared<SparePointer<Factor<T>>>();
 };
-
-/// A finished factor, which returns to the memory when its last owner releases it.
-template <class T>
-std::shared_ptr<const Factor<T>> returning(std::shared_ptr<KeptMemory<T>> kept,
-                                           std::unique_ptr<Factor<T>> factor) {
-  return std::shared_ptr<const Factor<T>>(factor.release(), [kept](const Factor<T>* read) {
-    kept->give_back(std::unique_ptr<Factor<T>>(const_cast<Factor<T>*>(read)));
-  });
-}
 
 }  // namespace palmette::factorize_detail

@@ -181,16 +181,14 @@ std::optional<MirroredEntries> mirrored_entries(const SparsityPattern& pattern) 
 template <class T>
 LooseSymmetry detect_symmetry(const SparseMatrix<T>& matrix, const MirroredEntries& mirrored,
                               double tolerance, ThreadTeam* team) {
-  const index_t n = matrix.cols();
-  if (team == nullptr) return compare_mirrored(matrix, mirrored, 0, n, tolerance).found();
-  const int parts = 8 * team->size();
-  std::vector<PairsSeen<T>> seen(parts, PairsSeen<T>(tolerance));
-  const auto begin = [&](int part) { return static_cast<index_t>(offset_t{n} * part / parts); };
-  team->share_parts(parts, [&](int part) {
-    seen[part] = compare_mirrored(matrix, mirrored, begin(part), begin(part + 1), tolerance);
+  PairsSeen<T> seen(tolerance);
+  over_ranges(team, matrix.cols(), [&](offset_t first, offset_t end) {
+    const PairsSeen<T> here = compare_mirrored(matrix, mirrored, static_cast<index_t>(first),
+                                               static_cast<index_t>(end), tolerance);
+    const BriefLock lock(&seen);
+    seen.join(here);
   });
-  for (int part = 1; part < parts; ++part) seen[0].join(seen[part]);
-  return seen[0].found();
+  return seen.found();
 }
 
 template <class T>

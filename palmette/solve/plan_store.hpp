@@ -21,22 +21,8 @@ struct TriangleMemory {
   std::vector<char> has_places;
 };
 
-/// Holds the memory of one triangle that is no longer used.
 template <class T>
-class TriangleStore {
- public:
-  TriangleMemory<T> take() {
-    const BriefLock lock(this);
-    return std::exchange(spare_, {});
-  }
-  void give_back(TriangleMemory<T> memory) {
-    const BriefLock lock(this);
-    std::swap(spare_, memory);
-  }
-
- private:
-  TriangleMemory<T> spare_;  // under a brief lock
-};
+using TriangleStore = Spare<TriangleMemory<T>>;
 
 /// Workspaces of solves that are not running.
 template <class T>

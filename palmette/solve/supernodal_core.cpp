@@ -149,15 +149,12 @@ class BackwardBody final : public SweepBody {
   bool adjoint_;
 };
 
-/// Calls use(begin, end) for ranges of n rows, by the threads of a team.
+/// Calls use(begin, end) for long ranges of n rows, by the threads of a team.
 template <class Use>
 void over_row_ranges(ThreadTeam* team, index_t n, Use&& use) {
-  if (team == nullptr) return use(index_t{0}, n);
-  const int parts = team->size();
-  team->share_parts(parts, [&](int part) {
-    use(static_cast<index_t>(offset_t{n} * part / parts),
-        static_cast<index_t>(offset_t{n} * (part + 1) / parts));
-  });
+  over_ranges(
+      team, n,
+      [&](offset_t begin, offset_t end) { use(static_cast<index_t>(begin), static_cast<index_t>(end)); }, 1);
 }
 
 template <class T>

@@ -10,17 +10,13 @@
 namespace palmette {
 namespace {
 
-/// Calls each(first, end) for parts of [0, count), by the threads of a team, until one returns false.
+/// Calls each(first, end) for ranges of [0, count), by the threads of a team, until one returns false.
 /// @returns whether none did
 template <class Each>
-bool all_parts(offset_t count, ThreadTeam* team, const Each& each) {
-  constexpr int parts_of_a_member = 8;
-  if (team == nullptr) return each(offset_t{0}, count);
-  const int parts = parts_of_a_member * team->size();
+bool all_ranges(offset_t count, ThreadTeam* team, const Each& each) {
   std::atomic<bool> all{true};
-  team->share_parts(parts, [&](int part) {
-    if (!all.load(std::memory_order_relaxed)) return;
-    if (!each(count * part / parts, count * (part + 1) / parts)) all.store(false, std::memory_order_relaxed);
+  over_ranges(team, count, [&](offset_t first, offset_t end) {
+    if (all.load(std::memory_order_relaxed) && !each(first, end)) all.store(false, std::memory_order_relaxed);
   });
   return all;
 }
@@ -39,7 +35,7 @@ bool fits(const SparsityPattern& pattern, const SparseMatrix<T>& given, ThreadTe
   if (other.rows != pattern.rows || other.cols != pattern.cols || other.column_ptr != pattern.column_ptr ||
       other.row_index.size() != pattern.row_index.size() || given.values.size() != pattern.row_index.size())
     return false;
-  return all_parts(pattern.nnz(), team, [&](offset_t first, offset_t end) {
+  return all_ranges(pattern.nnz(), team, [&](offset_t first, offset_t end) {
     const index_t* const rows = pattern.row_index.data();
     const T* const values = given.values.data();
     if (copy != nullptr) std::copy(values + first, values + end, copy + first);
@@ -51,26 +47,9 @@ bool fits(const SparsityPattern& pattern, const SparseMatrix<T>& given, ThreadTe
 }  // namespace
 
 template <class T>
-std::unique_ptr<SparseMatrix<T>> ValuesAgain<T>::blank(const SparsityPattern& pattern) {
-  std::unique_ptr<SparseMatrix<T>> matrix;
-  {
-    const BriefLock lock(spare_.get());
-    matrix = std::move(spare_->matrix);
-  }
-  if (!matrix) matrix.reset(new SparseMatrix<T>{pattern, {}});
-  matrix->values.resize(matrix->pattern.row_index.size());
-  return matrix;
-}
-
-template <class T>
-std::shared_ptr<const SparseMatrix<T>> ValuesAgain<T>::returning(
-    std::unique_ptr<SparseMatrix<T>> matrix) const {
-  return std::shared_ptr<const SparseMatrix<T>>(
-      matrix.release(), [spare = spare_](const SparseMatrix<T>* used) {
-        std::unique_ptr<SparseMatrix<T>> back(const_cast<SparseMatrix<T>*>(used));
-        const BriefLock lock(spare.get());
-        std::swap(spare->matrix, back);
-      });
+std::unique_ptr<SparseMatrix<T>> ValuesAgain<T>::blank(const SparsityPattern& pattern) const {
+  std::unique_ptr<SparseMatrix<T>> matrix = spare_->take();
+  return matrix ? std::move(matrix) : std::unique_ptr<SparseMatrix<T>>(new SparseMatrix<T>{pattern, {}});
 }
 
 template <class T>
@@ -90,6 +69,7 @@ KnownMatrix<T> ValuesAgain<T>::know(const KnownMatrix<T>& now, std::shared_ptr<c
   const SparsityPattern& pattern = now.matrix->pattern;
   const bool is_ours = given.use_count() == 1;
   std::unique_ptr<SparseMatrix<T>> copy = is_ours ? nullptr : blank(pattern);
+  if (copy) copy->values.resize(pattern.row_index.size());
   const bool usual = fits(pattern, *given, team, copy ? copy->values.data() : nullptr);
   const Symmetry promised = given->symmetry;
   LooseSymmetry found{promised, 0};
@@ -107,7 +87,7 @@ KnownMatrix<T> ValuesAgain<T>::know(const KnownMatrix<T>& now, std::shared_ptr<c
     copy->values = given->values;
   }
   copy->symmetry = found.asymmetry == 0 ? found.symmetry : promised;
-  return {returning(std::move(copy)), found.symmetry, found.asymmetry};
+  return {returning(spare_, std::move(copy)), found.symmetry, found.asymmetry};
 }
 
 template <class T>
@@ -119,13 +99,13 @@ KnownMatrix<T> ValuesAgain<T>::know(const KnownMatrix<T>& now, std::vector<T> va
   std::unique_ptr<SparseMatrix<T>> matrix = blank(now.matrix->pattern);
   matrix->values = std::move(values);
   matrix->symmetry = Symmetry::general;
-  const bool finite = all_parts(matrix->nnz(), team, [&](offset_t first, offset_t end) {
+  const bool finite = all_ranges(matrix->nnz(), team, [&](offset_t first, offset_t end) {
     return are_finite(matrix->values.data() + first, end - first);
   });
   if (!finite) check_matrix(*matrix);
   const LooseSymmetry found = symmetry_of(now, *matrix, symmetry_tolerance<T>, team);
   if (found.asymmetry == 0) matrix->symmetry = found.symmetry;
-  return {returning(std::move(matrix)), found.symmetry, found.asymmetry};
+  return {returning(spare_, std::move(matrix)), found.symmetry, found.asymmetry};
 }
 
 #define PALMETTE_INSTANTIATE(T) template class ValuesAgain<T>;

@@ -24,21 +24,17 @@ class ValuesAgain {
   KnownMatrix<T> know(const KnownMatrix<T>& now, std::vector<T> values, ThreadTeam* team);
   /// The pattern will be another.
   void forget() {
-    spare_ = std::make_shared<Spare>();
+    spare_ = std::make_shared<SparePointer<SparseMatrix<T>>>();
     mirrored_.reset();
   }
 
  private:
-  struct Spare {
-    std::unique_ptr<SparseMatrix<T>> matrix;  // under a brief lock
-  };
-  /// A matrix of this pattern, with any values.
-  std::unique_ptr<SparseMatrix<T>> blank(const SparsityPattern& pattern);
-  std::shared_ptr<const SparseMatrix<T>> returning(std::unique_ptr<SparseMatrix<T>> matrix) const;
+  /// A matrix of this pattern, with any values or none.
+  std::unique_ptr<SparseMatrix<T>> blank(const SparsityPattern& pattern) const;
   LooseSymmetry symmetry_of(const KnownMatrix<T>& now, const SparseMatrix<T>& matrix, double tolerance,
                             ThreadTeam* team);
 
-  std::shared_ptr<Spare> spare_ = std::make_shared<Spare>();
+  std::shared_ptr<SparePointer<SparseMatrix<T>>> spare_ = std::make_shared<SparePointer<SparseMatrix<T>>>();
   std::optional<MirroredEntries> mirrored_;
 };
 
