@@ -6,11 +6,16 @@ from pathlib import Path
 
 
 def processor():
-    """The processor's name, as the system gives it."""
+    """The processor's name, as the system gives it, with family and model on x86: virtual machines often give
+    generations that differ by a factor of two the same name."""
+    said = {}
     for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":")[1].strip()
-    return platform.processor()
+        key, _, value = line.partition(":")
+        said.setdefault(key.strip(), value.strip())
+    name = said.get("model name") or platform.processor()
+    if "cpu family" in said:
+        name += f" (family {said['cpu family']}, model {said.get('model')})"
+    return name
 
 
 def cores():

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from speed import rivals
+from this_machine import processor
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 
@@ -303,17 +304,12 @@ def describe_machine(bench):
         except (OSError, IndexError):
             return "unknown"
 
-    names = [
-        line.split(":")[1].strip()
-        for line in Path("/proc/cpuinfo").read_text().splitlines()
-        if line.startswith("model name")
-    ]
     sizes = [0]
     for path in Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
         text = path.read_text().strip()
         sizes.append(int(text[:-1]) * {"K": 1 << 10, "M": 1 << 20}[text[-1]])
     bench.extra["machine"] = {
-        "processor": names[0] if names else "unknown",
+        "processor": processor(),
         "cores": os.cpu_count(),
         "last_level_cache_bytes": max(sizes),
         "compiler": first("g++", "--version"),
