@@ -58,6 +58,11 @@ struct Lanes {
     return v;
   }
   static void store(Vector v, T* to) { std::memcpy(static_cast<void*>(to), &v, sizeof v); }
+  /// The conjugate of each scalar.
+  static Vector conjugated(Vector v) {
+    if constexpr (!is_complex_v<T>) return v;
+    else return v * alternating(Real(1), Real(-1));
+  }
 
   /// Σ a·s for scalars s. Complex: by_real collects a·Re s, by_imag a·Im s; one exchange at the end combines
   /// them.
@@ -131,10 +136,11 @@ struct Lanes {
   /// v with real and imaginary parts exchanged.
   static Vector swapped(Vector v) { return neighbours(v, std::make_integer_sequence<int, reals>()); }
   /// i times v.
-  static Vector crossed(Vector v) {
-    Vector sign;
-    for (int l = 0; l < reals; ++l) sign[l] = l % 2 == 0 ? Real(-1) : Real(1);
-    return swapped(v) * sign;
+  static Vector crossed(Vector v) { return swapped(v) * alternating(Real(-1), Real(1)); }
+  static Vector alternating(Real even, Real odd) {
+    Vector v;
+    for (int l = 0; l < reals; ++l) v[l] = l % 2 == 0 ? even : odd;
+    return v;
   }
 };
 

@@ -6,20 +6,24 @@
 
 namespace palmette::solve_detail {
 
-/// W × W blocks; reals whose register holds at least two.
+/// W × W blocks of scalars whose register holds at least two.
 template <class T>
 struct RhsBlock {
   static constexpr int width = lanes::full_width<T>;
-  static constexpr bool in_registers = !is_complex_v<T> && width > 1;
+  static constexpr bool in_registers = width > 1;
   using L = lanes::Lanes<T, width>;
+  static constexpr int reals_each = L::reals / width;
   using Vector = typename L::Vector;
 
   Vector line[width];
 
-  /// line[k] ← right-hand sides first, first + 1, … of row + k, zero where there are no more.
-  void read_columns(DenseView<const T> from, index_t row, index_t first) {
-    for (int k = 0; k < width; ++k)
+  /// line[k] ← right-hand sides first, first + 1, … of row + k, or their conjugates; zero where there are no
+  /// more.
+  void read_columns(DenseView<const T> from, index_t row, index_t first, bool conjugated = false) {
+    for (int k = 0; k < width; ++k) {
       line[k] = first + k < from.cols ? L::load(from.column(first + k) + row) : Vector{};
+      if (conjugated && first + k < from.cols) line[k] = L::conjugated(line[k]);
+    }
     exchange<1>();
   }
   /// Right-hand sides first, first + 1, … of row + k ← line[k], as far as there are any.
@@ -29,22 +33,23 @@ struct RhsBlock {
   }
 
  private:
-  /// Exchanges the lanes of line k whose number has bit `Distance` with those of line k + Distance whose
-  /// number does not.
+  /// Exchanges the scalars of line k whose place has bit `Distance` with those of line k + Distance whose
+  /// place does not.
   template <int Distance>
   void exchange() {
     if constexpr (Distance < width) {
       for (int k = 0; k < width; ++k)
         if ((k & Distance) == 0)
-          exchange_pair<Distance>(line[k], line[k + Distance], std::make_integer_sequence<int, width>());
+          exchange_pair<Distance>(line[k], line[k + Distance], std::make_integer_sequence<int, L::reals>());
       exchange<2 * Distance>();
     }
   }
   template <int Distance, int... Lane>
   static void exchange_pair(Vector& first, Vector& second, std::integer_sequence<int, Lane...>) {
+    constexpr int step = Distance * reals_each;  // a power of two, as the number of reals of a scalar
     const Vector a = first, b = second;
-    first = __builtin_shufflevector(a, b, ((Lane & Distance) != 0 ? width + Lane - Distance : Lane)...);
-    second = __builtin_shufflevector(a, b, ((Lane & Distance) != 0 ? width + Lane : Lane + Distance)...);
+    first = __builtin_shufflevector(a, b, ((Lane & step) != 0 ? L::reals + Lane - step : Lane)...);
+    second = __builtin_shufflevector(a, b, ((Lane & step) != 0 ? L::reals + Lane : Lane + step)...);
   }
 };
 
@@ -54,14 +59,18 @@ template <class T, int NumRhs>
 inline void rhs_into_rows(DenseView<const T> from, index_t first, index_t rows, const T* scale, T* to) {
   using Block = RhsBlock<T>;
   index_t row = 0;
+  // Complex scales are applied one by one, since each row must have the bits of `product`.
+  const bool turned = !is_complex_v<T> || scale == nullptr;
   if constexpr (Block::in_registers && NumRhs % Block::width == 0)
-    for (; row + Block::width <= rows; row += Block::width)
+    for (; turned && row + Block::width <= rows; row += Block::width)
       for (index_t rhs = 0; rhs < NumRhs; rhs += Block::width) {
         Block block;
         block.read_columns(from, first + row, rhs);
-        for (int k = 0; k < Block::width; ++k)
-          Block::L::store(scale != nullptr ? block.line[k] * scale[row + k] : block.line[k],
-                          to + (row + k) * NumRhs + rhs);
+        for (int k = 0; k < Block::width; ++k) {
+          if constexpr (!is_complex_v<T>)
+            if (scale != nullptr) block.line[k] *= scale[row + k];
+          Block::L::store(block.line[k], to + (row + k) * NumRhs + rhs);
+        }
       }
   for (; row < rows; ++row)
     for (index_t rhs = 0; rhs < NumRhs; ++rhs) {

@@ -89,9 +89,9 @@ template <class T>
 inline void spread_block(const Reader<T>& reader, index_t row, index_t first, RhsRows<T> all) {
   using Block = RhsBlock<T>;
   Block block;
-  block.read_columns(reader.from, row, first);
+  block.read_columns(reader.from, row, first, reader.conjugated);
   for (int k = 0; k < Block::width; ++k) {
-    if (reader.map.scale != nullptr) block.line[k] *= static_cast<T>(reader.map.scale[row + k]);
+    if (reader.map.scale != nullptr) block.line[k] *= static_cast<real_t<T>>(reader.map.scale[row + k]);
     Block::L::store(block.line[k], all.row(reader.map.back[row + k]) + first);
   }
 }
@@ -103,7 +103,8 @@ inline void collect_block(const Writer<T>& writer, index_t row, index_t first, R
   Block block;
   for (int k = 0; k < Block::width; ++k) {
     block.line[k] = Block::L::load(all.row(writer.map.back[row + k]) + first);
-    if (writer.map.scale != nullptr) block.line[k] *= static_cast<T>(writer.map.scale[row + k]);
+    if (writer.map.scale != nullptr) block.line[k] *= static_cast<real_t<T>>(writer.map.scale[row + k]);
+    if (writer.conjugated) block.line[k] = Block::L::conjugated(block.line[k]);
   }
   block.write_columns(writer.to, row, first);
 }
