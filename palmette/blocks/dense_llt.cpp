@@ -1,5 +1,7 @@
 // LLᵀ of one diagonal block, and the inverse of a triangle: recursive halves down to a block that plain loops
 // finish.
+#include <complex>
+
 #include "palmette/blocks/column_kernels.hpp"
 #include "palmette/blocks/dense_factor.hpp"
 #include "palmette/blocks/small_products.hpp"
@@ -35,17 +37,55 @@ index_t factor_narrow(DenseView<T> block) {
   return -1;
 }
 
+/// Room for the columns of a narrow block, each padded to whole registers.
+template <class T>
+struct NarrowColumns {
+  static constexpr index_t lanes_each = lanes::full_width<T>;
+  static constexpr index_t padded = (narrow_width + lanes_each - 1) / lanes_each * lanes_each;
+  // Not T, since complex numbers would be set to zero for each block.
+  alignas(64) real_t<T> reals[padded * narrow_width * sizeof(T) / sizeof(real_t<T>)];
+
+  T* column(index_t k) { return reinterpret_cast<T*>(reals) + k * padded; }
+};
+
+/// −v·pivot in each lane, but the pivot itself in lane `place`, if there is such a lane.
+template <class T, class L = lanes::Lanes<T, lanes::full_width<T>>>
+PALMETTE_INLINE inline typename L::Vector column_of_inverse(typename L::Vector v, const T& pivot,
+                                                            index_t place) {
+  typename L::Vector lane_of, pivots, scaled;
+  for (int lane = 0; lane < L::reals; ++lane) {
+    lane_of[lane] = static_cast<real_t<T>>(is_complex_v<T> ? lane / 2 : lane);
+    pivots[lane] = is_complex_v<T> && lane % 2 == 1 ? std::imag(pivot) : std::real(pivot);
+  }
+  if constexpr (is_complex_v<T>) {
+    typename L::Sum sum;
+    sum.add(-v, pivot);
+    scaled = sum.value();
+  } else {
+    scaled = -v * pivot;
+  }
+  return lane_of == static_cast<real_t<T>>(place) ? pivots : scaled;
+}
+
+/// Column j of the inverse is −L₂₂⁻¹·l·L_jj⁻¹; j descends, so the columns to its right are already inverted.
+/// Registers hold rows: above the diagonal the inverse has zeros, which change no sum.
 template <class T>
 void invert_narrow_lower(bool unit_diagonal, DenseView<T> a) {
-  // Column j of the inverse is −L₂₂⁻¹·l·L_jj⁻¹; j descends, so the columns to its right are already inverted.
+  using L = lanes::Lanes<T, lanes::full_width<T>>;
+  constexpr index_t lanes_each = lanes::full_width<T>;
+  NarrowColumns<T> inverse;
   for (index_t j = a.cols - 1; j >= 0; --j) {
-    const T pivot = unit_diagonal ? T(1) : T(1) / a(j, j);
-    if (!unit_diagonal) a(j, j) = pivot;
-    for (index_t row = a.rows - 1; row > j; --row) {
-      T sum = unit_diagonal ? a(row, j) : T(0);
-      for (index_t k = unit_diagonal ? row - 1 : row; k > j; --k) sum += a(row, k) * a(k, j);
-      a(row, j) = -sum * pivot;
+    T* const column = a.column(j);
+    T* const into = inverse.column(j);
+    const T pivot = unit_diagonal ? T(1) : T(1) / column[j];
+    for (index_t first = j / lanes_each * lanes_each; first < a.rows; first += lanes_each) {
+      typename L::Sum sum;
+      for (index_t k = std::min<index_t>(a.rows, first + lanes_each) - 1; k > j; --k)
+        sum.add(L::load(inverse.column(k) + first), column[k]);
+      L::store(column_of_inverse<T>(sum.value(), pivot, j - first), into + first);
     }
+    const index_t stored = unit_diagonal ? j + 1 : j;
+    std::copy(into + stored, into + a.rows, column + stored);
   }
 }
 

@@ -1,4 +1,4 @@
-// Packing, and the products of a packed panel with one right-hand side: each entry is read once, in the order
+// The products of a packed panel with one right-hand side: each entry is read once, in the order
 // of memory, and multiplied by a value that is already in a register.
 #include "palmette/blocks/packed_panel.hpp"
 
@@ -18,9 +18,6 @@ constexpr int chunk = lanes::full_width<T>;
 /// Number of columns whose sums (in a backward pass) or factors (in a forward pass) stay in registers.
 template <class T>
 constexpr int most_columns = (lanes::register_bytes == 64 ? 16 : 8) / (is_complex_v<T> ? 2 : 1);
-
-/// Widest panel that is packed.
-constexpr int longest_packed = 64;
 
 template <class T>
 using Full = lanes::Lanes<T, chunk<T>>;
@@ -137,7 +134,7 @@ void packed_forward_kernel(const PackedPanel<T>& panel, const RowPlaces& places,
 /// The same for wider panels.
 template <class T>
 void packed_forward_wide(const PackedPanel<T>& panel, const RowPlaces& places, T* own, T* local) {
-  T x[longest_packed];
+  T x[widest_packed];
   const int width = panel.width;
   std::copy_n(own, width, x);
   const T* a = panel.values;
@@ -282,33 +279,6 @@ using Counts = std::make_integer_sequence<int, most_columns<T>>;
 
 }  // namespace
 
-index_t packed_rows(int scalar_bytes) { return std::max(1, lanes::register_bytes / scalar_bytes); }
-
-offset_t packed_entries(int scalar_bytes, index_t width, index_t rows_below, bool square) {
-  const offset_t rows = packed_rows(scalar_bytes), w = width;
-  offset_t entries = w * rows_below;
-  for (offset_t first = 0; first < w; first += rows)
-    entries += std::min(rows, w - first) * (square ? w : std::min(w, first + rows));
-  return entries;
-}
-
-template <class T>
-void pack_panel(bool square, DenseView<const T> inverse, DenseView<const T> below, T* to) {
-  const index_t width = inverse.cols;
-  for (index_t first = 0; first < width; first += chunk<T>) {
-    const index_t rows = std::min<index_t>(chunk<T>, width - first);
-    const index_t columns = square ? width : std::min<index_t>(width, first + chunk<T>);
-    for (index_t column = 0; column < columns; ++column)
-      for (index_t row = first; row < first + rows; ++row)
-        *to++ = square || row >= column ? inverse(row, column) : T(0);
-  }
-  for (index_t first = 0; first < below.rows; first += chunk<T>) {
-    const index_t rows = std::min<index_t>(chunk<T>, below.rows - first);
-    for (index_t column = 0; column < width; ++column)
-      to = std::copy_n(below.column(column) + first, rows, to);
-  }
-}
-
 template <class T>
 void packed_forward(const PackedPanel<T>& panel, const RowPlaces& places, T* own, T* local) {
   if (panel.width > most_columns<T>) return packed_forward_wide<T>(panel, places, own, local);
@@ -327,13 +297,12 @@ void packed_backward(bool adjoint, const PackedPanel<T>& panel, const RowPlaces&
          : backward_kernel<T, false>(count, Counts<T>()))(panel, first, {adjoint, places, z, own, local});
   };
   if (panel.width <= most) return columns_from(0, own);
-  T z[longest_packed + chunk<T>];
+  T z[widest_packed + chunk<T>];
   std::copy_n(own, panel.width, z);
   for (int first = 0; first < panel.width; first += most) columns_from(first, z);
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                \
-  template void pack_panel<T>(bool, DenseView<const T>, DenseView<const T>, T*);               \
   template void packed_forward<T>(const PackedPanel<T>&, const RowPlaces&, T*, T*);            \
   template void packed_backward<T>(bool, const PackedPanel<T>&, const RowPlaces&, T*, const T*);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)

@@ -39,10 +39,20 @@ inline constexpr offset_t packed_slack = 16;
 /// Number of scalars that a packed panel holds.
 offset_t packed_entries(int scalar_bytes, index_t width, index_t rows_below, bool square);
 
-/// Pack `inverse` (w × w; above the diagonal not read unless `square`) and `below` (r × w, already C·B⁻¹)
-/// into `to`.
+/// Widest panel that may be packed.
+inline constexpr index_t widest_packed = 64;
+
+/// What a packed panel is made of.
 template <class T>
-void pack_panel(bool square, DenseView<const T> inverse, DenseView<const T> below, T* to);
+struct PanelToPack {
+  bool square = false;             ///< as in PackedPanel
+  DenseView<const T> inverse{};    ///< B⁻¹, w × w, w ≤ widest_packed, with zeros above the diagonal
+  DenseView<const T> below{};      ///< C, r × w
+  const index_t* place = nullptr;  ///< if square: column k of the panel becomes column place[k]; null: k
+};
+/// to ← [B⁻¹; C·B⁻¹], packed. @cost w²·r flops; C is read once
+template <class T>
+void pack_panel(const PanelToPack<T>& panel, T* to);
 
 /// own ← B⁻¹·own, local(places) −= C·B⁻¹·own, for one right-hand side.
 template <class T>

@@ -16,10 +16,10 @@ namespace {
 constexpr index_t strip_rows = 32;
 
 template <class T>
-double norm_one_of_lower(DenseView<const T> block, bool unit) {
+double norm_one_of_lower(DenseView<const T> block) {
   double norm = 0;
   for (index_t column = 0; column < block.cols; ++column) {
-    double sum = unit ? 1.0 : std::abs(block(column, column));
+    double sum = std::abs(block(column, column));
     for (index_t row = column + 1; row < block.rows; ++row) sum += std::abs(block(row, column));
     if (!(sum <= norm)) norm = sum;  // a NaN stays
   }
@@ -110,8 +110,10 @@ template <class T>
 void copy_lower(const DiagonalSource<T>& source, DenseView<T> block) {
   for (index_t column = 0; column < block.cols; ++column) {
     std::fill_n(block.column(column), column, T(0));
-    for (index_t row = column; row < block.rows; ++row)
-      block(row, column) = source.is_upper ? source.stored(column, row) : source.stored(row, column);
+    if (source.is_upper)
+      for (index_t row = column; row < block.rows; ++row) block(row, column) = source.stored(column, row);
+    else
+      for (index_t row = column; row < block.rows; ++row) block(row, column) = source.stored(row, column);
     if (source.has_unit_diagonal) block(column, column) = T(1);
   }
 }
@@ -119,9 +121,9 @@ void copy_lower(const DiagonalSource<T>& source, DenseView<T> block) {
 /// @returns whether the inverse is good enough; else the block holds anything
 template <class T>
 bool invert_within(double growth_limit, DenseView<T> block) {
-  const double norm = norm_one_of_lower<T>(block, false);
+  const double norm = norm_one_of_lower<T>(block);
   if (invert_triangle<T>(true, false, block) >= 0) return false;
-  return norm_one_of_lower<T>(block, false) * norm <= growth_limit;
+  return norm_one_of_lower<T>(block) * norm <= growth_limit;
 }
 
 offset_t entries_held(const SymbolicFactor& symbolic, index_t s, int scalar_bytes, bool permuted) {
@@ -151,7 +153,6 @@ void multiply_by_inverse(DenseView<const T> c, DenseView<const T> inverse, Dense
 template <class T>
 struct SupernodalTriangle<T>::Workroom {
   PanelArray<T> block = PanelArray<T>(offset_t{packed_width} * packed_width);
-  PanelArray<T> products;
 };
 
 template <class T>
@@ -323,7 +324,8 @@ void SupernodalTriangle<T>::fill_one(index_t s, double growth_limit, Workroom& r
     return;
   }
   form_[s] = packs ? Form::packed : Form::inverted;
-  if (packs) pack(s, inverted, room.products);
+  if (packs)
+    pack_panel<T>({source_.place != nullptr, inverted, below(s), places(s)}, values_.data() + offset_[s]);
 }
 
 template <class T>
@@ -387,28 +389,6 @@ template <class T>
 bool SupernodalTriangle<T>::invert(index_t s, double growth_limit, DenseView<T> block) const {
   copy_lower(diagonal_source(s), block);
   return invert_within(growth_limit, block);
-}
-
-template <class T>
-void SupernodalTriangle<T>::pack(index_t s, DenseView<const T> inverse, PanelArray<T>& room) {
-  const DenseView<const T> rows = below(s);
-  const index_t width = inverse.cols;
-  const offset_t needed = offset_t{2} * (rows.rows + width) * width;
-  if (room.size() < needed) room = PanelArray<T>(needed, Uninitialised());
-  DenseView<T> product{room.data(), rows.rows, width, rows.rows};
-  if (rows.rows > 0) multiply_plain<T>(rows, inverse, product);
-  const index_t* const place = places(s);
-  if (place == nullptr)
-    return pack_panel<T>(source_.place != nullptr, inverse, product, values_.data() + offset_[s]);
-  // M·P: column k of M becomes column place[k].
-  T* const end = product.data + offset_t{rows.rows} * width;
-  const DenseView<T> top{end, width, width, width},
-      bottom{end + offset_t{width} * width, rows.rows, width, rows.rows};
-  for (index_t k = 0; k < width; ++k) {
-    std::copy_n(inverse.column(k), width, top.column(place[k]));
-    std::copy_n(product.column(k), rows.rows, bottom.column(place[k]));
-  }
-  pack_panel<T>(true, top, bottom, values_.data() + offset_[s]);
 }
 
 /// The plain way, one column at a time; for few blocks, or as the reference for the others.

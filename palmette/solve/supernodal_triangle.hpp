@@ -142,7 +142,6 @@ class SupernodalTriangle {
   void fill_one(index_t s, double growth_limit, Workroom& room);
   DiagonalSource<T> diagonal_source(index_t s) const;
   bool invert(index_t s, double growth_limit, DenseView<T> block) const;
-  void pack(index_t s, DenseView<const T> inverse, PanelArray<T>& room);
   void solve_guarded(index_t s, RhsRows<T> x) const;
   void solve_guarded_transposed(bool adjoint, index_t s, RhsRows<T> x) const;
   void eliminate_one(index_t s, const SupernodeVectors<T>& at) const;

@@ -32,15 +32,26 @@ struct Case {
         below(r),
         square(is_square),
         scattered(is_scattered),
-        top(random_dense<T>(w, w, 3)),
-        bottom(random_dense<T>(r, w, 4)),
+        top(w, w),
+        bottom(r, w),
         packed(static_cast<std::size_t>(packed_entries(sizeof(T), w, r, is_square) + packed_slack)),
         length(w + 3 * r + 40) {
-    if (!square)
-      for (index_t column = 0; column < w; ++column) std::fill_n(top.view().column(column), column, T(0));
+    DenseMatrix<T> inverse = random_dense<T>(w, w, 3);
+    for (index_t column = 0; column < w; ++column) std::fill_n(inverse.view().column(column), column, T(0));
+    // Rows of a longer panel, as in a factor.
+    const DenseMatrix<T> panel = random_dense<T>(r + 3, w, 4);
+    const DenseView<const T> c{panel.view().data + 3, r, w, r + 3};
+    const auto product = naive_product<T>(blas::Transpose::no, blas::Transpose::no, c, inverse.view());
+    std::vector<index_t> place;
+    for (index_t k = 0; k < w; ++k) place.push_back(square ? (k + w / 2) % w : k);
+    for (index_t k = 0; k < w; ++k) {
+      std::copy_n(inverse.view().column(k), w, top.view().column(place[k]));
+      std::copy_n(product.view().column(k), r, bottom.view().column(place[k]));
+    }
     // The memory behind a panel does not belong to it, and must not affect the result even if it is NaN.
     std::fill(packed.begin(), packed.end(), T(std::numeric_limits<real_t<T>>::quiet_NaN()));
-    pack_panel<T>(square, std::as_const(top).view(), std::as_const(bottom).view(), packed.data());
+    pack_panel<T>({square, std::as_const(inverse).view(), c, square ? place.data() : nullptr},
+                  packed.data());
     for (index_t k = 0; k < r; ++k) list.push_back(w + 2 + 2 * k + k % 2);
   }
   PackedPanel<T> panel() const { return {packed.data(), width, below, square}; }
@@ -88,7 +99,7 @@ void over_cases(Check&& check) {
         SCOPED_TRACE(std::to_string(shape[0]) + " columns, " + std::to_string(shape[1]) + " below" +
                      (square ? ", square" : "") + (scattered ? ", scattered" : ""));
         check(Case<T>(shape[0], shape[1], square, scattered),
-              40.0 * (shape[0] + shape[1]) * unit_roundoff<T>);
+              40.0 * shape[0] * (shape[0] + shape[1]) * unit_roundoff<T>);
       }
 }
 
