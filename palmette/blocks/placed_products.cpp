@@ -61,22 +61,21 @@ struct PackedRows {
   bool adjoin[tile_registers];
   index_t rows = 0;
 
+  /// @param stays  packing does not pay: the rows of a whole tile are read where they lie
   /// @returns the packed rows; rows past the end are zero
-  DenseView<const T> pack(DenseView<const T> a, const index_t* place) {
+  DenseView<const T> pack(DenseView<const T> a, const index_t* place, bool stays) {
     rows = a.rows;
     const index_t registers = (rows + full - 1) / full, padded = registers * full;
-    if (rows == tile_rows<T>) copy_columns<tile_rows<T>>(a);
-    else copy_columns(a, padded);
     for (index_t r = 0; r < registers; ++r)
       adjoin[r] = (r + 1) * full <= rows && place[(r + 1) * full - 1] - place[r * full] == full - 1;
+    if (stays && rows == tile_rows<T>) return a;
+    if (rows == tile_rows<T>)
+      for (index_t k = 0; k < a.cols; ++k) tiles::copy_tile_rows(a.column(k), entries + k * tile_rows<T>);
+    else copy_columns(a, padded);
     return {entries, padded, a.cols, padded};
   }
 
  private:
-  template <int Rows>
-  void copy_columns(DenseView<const T> a) {
-    for (index_t k = 0; k < a.cols; ++k) std::copy_n(a.column(k), Rows, entries + k * Rows);
-  }
   void copy_columns(DenseView<const T> a, index_t padded) {
     using L = lanes::Lanes<T, full>;
     for (index_t k = 0; k < a.cols; ++k) {
@@ -105,7 +104,8 @@ class TileByTile {
       const bool last = row + tile >= a_.rows;
       ahead_a_ = Portions<T>(last ? some_rows(next.a, 0, tile) : some_rows(a_, row + tile, tile), strips_);
       ahead_b_ = Portions<T>(last ? next.b : DenseView<const T>{}, strips_);
-      const DenseView<const T> rows = packed_.pack(some_rows(a_, row, count), places_.row + row);
+      const DenseView<const T> rows =
+          packed_.pack(some_rows(a_, row, count), places_.row + row, strips_ == 1);
       const index_t registers = rows.rows / PackedRows<T>::full;
       if (registers == tile_registers) strips<tile_registers, right>(rows, row);
       else if (registers == 1) strips<1, right>(rows, row);

@@ -31,6 +31,15 @@ inline constexpr int tile_rows = lanes::full_width<T> * tile_registers;
 /// The right factor: Bᵀ or Bᴴ (B is n × k), or B itself (k × n).
 enum class Right { transposed, adjoint, plain };
 
+/// to ← the rows of a tile that lie at `from`: registers, not a call of the function that moves memory.
+template <class T>
+PALMETTE_INLINE inline void copy_tile_rows(const T* from, T* to) {
+  using L = lanes::Lanes<T, lanes::full_width<T>>;
+  lanes::unrolled<tile_registers>([&](auto r) PALMETTE_INLINE {
+    L::store(L::load(from + r * lanes::full_width<T>), to + r * lanes::full_width<T>);
+  });
+}
+
 /// A·op(B) for `Registers` · `Width` rows of A and `NumRhs` columns of op(B): store(rhs, register, value) is
 /// called once for each register of the result. Every entry is summed in the order of k, whatever the tile's
 /// shape.

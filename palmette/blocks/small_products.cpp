@@ -60,7 +60,7 @@ void product(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
   const bool copied = c.cols >= copy_pays_from && a.cols <= longest_inner;
   for (; row + tile <= c.rows; row += tile) {
     if (copied)
-      for (index_t k = 0; k < a.cols; ++k) std::copy_n(a.column(k) + row, tile, copy + k * tile);
+      for (index_t k = 0; k < a.cols; ++k) tiles::copy_tile_rows<T>(a.column(k) + row, copy + k * tile);
     const DenseView<const T> rows = copied ? DenseView<const T>{copy, tile, a.cols, tile}
                                            : DenseView<const T>{a.data + row, tile, a.cols, a.ld};
     product_rows<T, full, tile_registers, into, right>(rows, b, {c.data + row, tile, c.cols, c.ld});
