@@ -29,16 +29,28 @@ PALMETTE_DEVICE T* store_row(const ElementSweep<T>& a, long long row) {
 
 // ---- messages ----
 
-/// @returns whether the value came; false as soon as a thread of this element has given up
+/// @returns whether the value came, which an acquire has to follow; false as soon as a thread of this element
+///   has given up
 template <gpu::Scope s, class T>
-PALMETTE_DEVICE bool wait_within(const ElementWatch& watch, const T* p, T v) {
+PALMETTE_DEVICE bool comes_within(const ElementWatch& watch, const T* p, T v) {
   for (long long polls = 0; gpu::load_relaxed<s>(p) != v; ++polls) {
     if (polls >= watch.most_polls || gpu::load_relaxed<gpu::Scope::device>(&watch.status->gave_up) != 0)
       return false;
     gpu::pause();
   }
-  (void)gpu::load_acquire<s>(p);
   return true;
+}
+
+/// Behind a signal that this thread has seen: its rows are there for the block. A network may bring them
+/// after the signal, and only its own wait says that they have come; it finds the signal and returns when
+/// they have. It is called once for each message, not in each look. What kernels store themselves, an acquire
+/// orders.
+template <Link link, gpu::Scope reach, Fault fault>
+PALMETTE_DEVICE void acquire_rows(ElementSignal* signal, ElementSignal sweep) {
+#if defined(PALMETTE_WITH_NVSHMEM) || (!defined(__CUDACC__) && !defined(__HIPCC__))
+  if constexpr (link == Link::network && fault != Fault::no_network_wait) gpu::wait_signal(signal, sweep);
+#endif
+  (void)gpu::load_acquire<reach>(signal);
 }
 
 /// @param what  the status word for what did not come
@@ -48,39 +60,41 @@ PALMETTE_DEVICE void give_up(const ElementWatch& watch, int* what, int number) {
 }
 
 /// The same waits with an end.
-template <class T>
+template <class T, Link link>
 PALMETTE_DEVICE void wait_within_patience(const ElementSweep<T>& a, const ElementTask& task,
                                           int signal_end) {
   for (int k = task.wait_begin + gpu::thread(); k < task.wait_end; k += gpu::threads()) {
     const int before = a.program.wait[k];
-    if (!wait_within<gpu::Scope::device>(a.watch, &a.done[before], a.own.at.sweep))
+    if (!comes_within<gpu::Scope::device>(a.watch, &a.done[before], a.own.at.sweep))
       give_up(a.watch, &a.watch.status->task, before);
+    else
+      (void)gpu::load_acquire<gpu::Scope::device>(&a.done[before]);
   }
   for (int k = task.signal_begin + gpu::thread(); k < signal_end; k += gpu::threads()) {
     const int signal = a.program.signal[k];
     const auto sweep = static_cast<ElementSignal>(a.own.at.sweep);
-    if (!wait_within<gpu::Scope::system>(a.watch, &a.signals[signal], sweep))
+    if (!comes_within<gpu::Scope::system>(a.watch, &a.signals[signal], sweep))
       give_up(a.watch, &a.watch.status->signal, signal);
+    else
+      acquire_rows<link, gpu::Scope::system, Fault::none>(&a.signals[signal], sweep);
   }
   gpu::block_barrier();
 }
 
 /// The block goes on when all that the task names is there.
-template <class T, Fault fault>
+template <class T, Link link, Fault fault>
 PALMETTE_DEVICE void wait_for_input(const ElementSweep<T>& a, const ElementTask& task) {
   const int signal_end = a.signals != nullptr ? task.signal_end : task.signal_begin;
   if constexpr (fault == Fault::none)
-    if (a.watch.status != nullptr) return wait_within_patience(a, task, signal_end);
+    if (a.watch.status != nullptr) return wait_within_patience<T, link>(a, task, signal_end);
   constexpr gpu::Scope reach = fault == Fault::narrow_scope ? gpu::Scope::device : gpu::Scope::system;
   for (int k = task.wait_begin + gpu::thread(); k < task.wait_end; k += gpu::threads())
     gpu::wait_equal<gpu::Scope::device>(&a.done[a.program.wait[k]], a.own.at.sweep);
   for (int k = task.signal_begin + gpu::thread(); k < signal_end; k += gpu::threads()) {
-    const ElementSignal* const signal = &a.signals[a.program.signal[k]];
+    ElementSignal* const signal = &a.signals[a.program.signal[k]];
     const auto sweep = static_cast<ElementSignal>(a.own.at.sweep);
-    if constexpr (fault == Fault::no_acquire)
-      while (gpu::load_relaxed<reach>(signal) != sweep) gpu::pause();
-    else
-      gpu::wait_equal<reach>(signal, sweep);
+    while (gpu::load_relaxed<reach>(signal) != sweep) gpu::pause();
+    if constexpr (fault != Fault::no_acquire) acquire_rows<link, reach, fault>(signal, sweep);
   }
   gpu::block_barrier();
 }
@@ -426,7 +440,7 @@ PALMETTE_DEVICE void run_element(const ElementSweep<T>& a) {
   over_tickets(a.order.ticket, a.order.num_tasks, [&](int ticket) {
     const int number = a.order.task[ticket];
     const ElementTask task = a.program.task[number];
-    wait_for_input<T, fault>(a, task);
+    wait_for_input<T, link, fault>(a, task);
     run_task<T, K, forward, link, fault>(a, task);
     gpu::block_barrier();
     if (gpu::thread() == 0) gpu::store_release<gpu::Scope::device>(&a.done[number], a.own.at.sweep);

@@ -252,10 +252,12 @@ PALMETTE_UNSEEN T add(T* p, T v, Order order, Scope scope) {
   return old;
 }
 #endif
+/// The words may arrive after the signal: wait_signal alone says that they are there.
 /// @param bytes  a multiple of 4
 void put_signal_block(void* to, const void* from, long long bytes, Signal* signal, Signal value, int pe);
 /// The same of one thread. @param bytes  a multiple of 4
 void put_signal(void* to, const void* from, int bytes, Signal* signal, Signal value, int pe);
+/// Until the signal has come and all that was put with it.
 void wait_signal(Signal* signal, Signal value);
 void quiet();
 double get(const double* from, int pe);

@@ -21,11 +21,29 @@ void deliver_word(Put& put) {
 }
 
 void deliver_signal(Put& put) {
-  if (put.signal == nullptr) return;
+  put.is_signalled = true;
   std::memcpy(put.signal, &put.value, 8);
   if (world->options.find_races)
-    world->contributions[put.signal].push_back({put.from, -1, Scope::system, put.clock});
+    world->contributions[put.signal].push_back({put.from, of_network, Scope::system, put.clock});
   wake(put.signal);
+}
+
+using PutOnItsWay = std::list<Put>::iterator;
+
+/// Takes a put off the network if all of it has arrived. @returns the next one
+PutOnItsWay end_put(PutOnItsWay put) {
+  if (put->left > 0 || !put->is_signalled) return std::next(put);
+  if (--put->lane->in_flight == 0 && put->lane->state == State::quiet) make_runnable(*put->lane);
+  return world->network.erase(put);
+}
+
+/// What the network's own wait does behind a signal that has come: the words of its puts arrive.
+void bring_words_behind(const Signal* signal) {
+  hide_delayed_stores();
+  for (auto put = world->network.begin(); put != world->network.end(); put = end_put(put))
+    if (put->is_signalled && put->signal == reinterpret_cast<const char*>(signal))
+      while (put->left > 0) deliver_word(*put);
+  enter(*world->current);
 }
 
 /// The lanes of a warp have come together: later accesses are other requests.
@@ -53,13 +71,11 @@ bool deliver() {
   hide_delayed_stores();
   auto put = w.network.begin();
   std::advance(put, static_cast<std::ptrdiff_t>(w.draw(w.network.size())));
-  if (put->left > 0) {
-    deliver_word(*put);
-    return true;
-  }
-  deliver_signal(*put);
-  if (--put->lane->in_flight == 0 && put->lane->state == State::quiet) make_runnable(*put->lane);
-  w.network.erase(put);
+  if (put->is_late && put->is_signalled && !w.runnable.empty()) return true;
+  const auto words = static_cast<std::size_t>(put->left);
+  if (put->is_signalled || w.draw(words + 1) < words) deliver_word(*put);
+  else deliver_signal(*put);
+  end_put(put);
   return true;
 }
 
@@ -264,6 +280,7 @@ void acquire(Lane& lane, const AtomicAccess& access) {
   if (found == world->contributions.end()) return;
   const auto& [device, block] = world->place_of[lane.id];
   for (const Contribution& one : found->second) {
+    if (one.block == of_network) continue;
     const int distance = one.device != device ? 2 : one.block != block ? 1 : 0;
     if (distance > static_cast<int>(one.scope) || distance > static_cast<int>(access.scope)) continue;
     join(access.order == Order::acquire ? lane.clock : lane.acquired[distance], one.clock);
@@ -385,7 +402,7 @@ void put_signal(void* to, const void* from, int bytes, Signal* signal, Signal va
   w.longest_put = std::max(w.longest_put, bytes);
   w.network.push_back({lane.block->device, pe, target, source, bytes,
                        reinterpret_cast<char*>(on_device(signal, away)), value, &lane, lane.clock,
-                       w.next_put++, words, std::vector<bool>(words)});
+                       w.next_put++, words, std::vector<bool>(words), w.random() % 2 == 0});
   tick(lane);
 }
 void put_signal_block(void* to, const void* from, long long bytes, Signal* signal, Signal value, int pe) {
@@ -395,6 +412,10 @@ void put_signal_block(void* to, const void* from, long long bytes, Signal* signa
 }
 void wait_signal(Signal* signal, Signal value) {
   while (load(signal, Order::acquire, Scope::system) != value) pause();
+  bring_words_behind(signal);
+  if (!world->options.find_races) return;
+  for (const Contribution& one : world->contributions[signal])
+    if (one.block == of_network) join(world->current->clock, one.clock);
 }
 void quiet() {
   Lane& lane = *world->current;

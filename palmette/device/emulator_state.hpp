@@ -176,7 +176,7 @@ struct Device {
   int resident = 0;  ///< blocks
 };
 
-/// A put that is on its way: its words arrive one at a time in any order, its signal last.
+/// A put that is on its way: its words and its signal arrive one at a time in any order.
 struct Put {
   int from, to;  ///< devices
   char* target;
@@ -189,6 +189,8 @@ struct Put {
   int id;
   int left;                ///< words that have not arrived
   std::vector<bool> done;  ///< by word
+  bool is_late;  ///< the words left behind the signal stay away until somebody waits for them
+  bool is_signalled = false;
 };
 
 /// What the race detector remembers of four bytes: the last store, and two threads that loaded since.
@@ -202,10 +204,12 @@ struct Shadow {
 
 /// What an atomic object hands to those who acquire it with sufficient scope.
 struct Contribution {
-  int device, block;
+  int device, block;  ///< block of_network: a signal of a put, which hands it to wait_signal alone
   Scope scope;
   VectorClock clock;
 };
+
+inline constexpr int of_network = -1;
 
 /// A thread that may go on, with its priority beside it: many are compared for each switch.
 struct Runnable {
@@ -306,7 +310,8 @@ bool is_held(const Lane& lane);
 void end_wait(Lane& lane);
 /// The thread's clock goes on: later accesses are not covered by what was released.
 void tick(Lane& lane);
-/// One word or signal of a put arrives. @returns whether there was one
+/// One word or signal of a put arrives, whichever is drawn, or none if it is late. @returns whether there was
+/// one on its way
 bool deliver();
 /// Lets the warp go on if all lanes that the call names have come.
 void finish_warp_collective(Block& block, int warp, Lane& arrived);

@@ -21,7 +21,8 @@ enum class Fault {
   early_reuse,
   warps_in_step,
   short_message,
-  wrong_size
+  wrong_size,
+  no_network_wait
 };
 
 /// The supernodes of a factor, and their tree. Children have smaller numbers than their parents. Large panels

@@ -285,6 +285,8 @@ PALMETTE_DEVICE void put_signal_block(void* to, const void* from, long long byte
 PALMETTE_DEVICE void put_signal(void* to, const void* from, int bytes, Signal* signal, Signal value, int pe) {
   nvshmem_putmem_signal_nbi(to, from, bytes, signal, value, NVSHMEM_SIGNAL_SET, pe);
 }
+/// Until the signal has come and what was put with it: beyond a node, a load of the signal does not order
+/// what a network card has written. In a node it costs a fence, beyond at most one round of the card.
 PALMETTE_DEVICE void wait_signal(Signal* signal, Signal value) {
   nvshmem_signal_wait_until(signal, NVSHMEM_CMP_EQ, value);
 }

@@ -56,7 +56,10 @@ class PlantedInElements : public ::testing::Test {
 
   /// What the emulator reports, or that the answer is wrong.
   std::string outcome(Fault fault, Link link, int seed) const {
-    const auto plan = plan_solve(factor_, on(make_emulated_world(4, watched(seed), with(fault, link)), link,
+    return outcome(fault, link, seed, watched(seed));
+  }
+  std::string outcome(Fault fault, Link link, int seed, const EmulatedDeviceOptions& options) const {
+    const auto plan = plan_solve(factor_, on(make_emulated_world(4, options, with(fault, link)), link,
                                              seed % 2 ? ProcessGrid{2, 2} : ProcessGrid{4, 1}));
     try {
       return reference::same_bits(judge_, reference::solved(plan, Operation::plain, b_)) ? "right" : "wrong";
@@ -91,6 +94,18 @@ TEST_F(PlantedInElements, signals_before_all_rows_are_stored_are_a_race) {
 TEST_F(PlantedInElements, messages_read_without_acquire_are_a_race) {
   expect_in_every_seed(Fault::no_acquire, Link::peers, "race");
   expect_in_every_seed(Fault::no_acquire, Link::network, "race");
+}
+/// As a network may bring the signal before the rows.
+TEST_F(PlantedInElements, signals_of_the_network_without_its_wait_are_a_race_and_give_wrong_answers) {
+  expect_in_every_seed(Fault::no_network_wait, Link::network, "race");
+  int wrong = 0;
+  for (int seed = 1; seed <= testing::num_seeds(25); ++seed) {
+    EmulatedDeviceOptions options = watched(seed);
+    options.emulator.find_races = false;
+    wrong += outcome(Fault::no_network_wait, Link::network, seed, options) == "wrong";
+    EXPECT_EQ(outcome(Fault::none, Link::network, seed, options), "right") << "seed " << seed;
+  }
+  EXPECT_GT(wrong, 0);
 }
 TEST_F(PlantedInElements, sources_of_puts_overwritten_before_quiet_are_reported) {
   expect_in_every_seed(Fault::early_reuse, Link::network, "before quiet");
@@ -185,6 +200,27 @@ TYPED_TEST(CompiledElements, have_the_bits_of_the_build_by_gcc_in_layers) {
     const auto plan = plan_solve(factor, layered(world, trial.grid, trial.layers));
     EXPECT_TRUE(reference::same_bits(judge, reference::solved(plan, Operation::plain, b)))
         << name_of(trial.kind) << ", " << trial.layers << " layers, sm_" << trial.architecture;
+  }
+}
+
+/// Kernels look for a signal themselves, and let NVSHMEM wait behind it before they acquire what came.
+TEST(CompiledElementKernels, wait_by_nvshmem_behind_the_signals_of_a_network) {
+  PALMETTE_NEEDS_NVCC();
+  for (const int architecture : {80, 90}) {
+    const emulate::PtxModule& module = sweeps::compiled_module("network_elements", architecture);
+    const std::string text = sweeps::compiled_text("network_elements", architecture, "ptx");
+    EXPECT_EQ(module.kernel_names().size(), 2U * 4 * 2);
+    for (const std::string& name : module.kernel_names()) {
+      const std::size_t begin = text.find(".entry " + module.symbol(name) + "(");
+      const std::size_t end = text.find("\n}", begin);
+      ASSERT_NE(end, std::string::npos) << name;
+      std::size_t at = begin;
+      for (const char* const next :
+           {"ld.relaxed.sys.b64", "nvshmem_signal_wait_until,", "ld.acquire.sys.b64"}) {
+        at = text.find(next, at);
+        EXPECT_LT(at, end) << name << " has no " << next;
+      }
+    }
   }
 }
 

@@ -67,6 +67,7 @@ emulate::Launch tree_forward_with(Fault fault, const TriangleSweep<double>& swee
     case Fault::wrong_size:     // the same
     case Fault::warps_in_step:  // of the kernel for rows
     case Fault::short_message:  // of elements
+    case Fault::no_network_wait:  // the same
     case Fault::none: return with(tree_with<Fault::none>(sweep));
   }
   return {};
@@ -82,6 +83,7 @@ emulate::Launch element_forward_with(Fault fault, Link link, const ElementSweep<
     case Fault::no_acquire: return with(element_with<Fault::no_acquire>(link, sweep));
     case Fault::early_reuse: return with(element_with<Fault::early_reuse>(link, sweep));
     case Fault::short_message: return with(element_with<Fault::short_message>(link, sweep));
+    case Fault::no_network_wait: return with(element_with<Fault::no_network_wait>(link, sweep));
     default: return with(element_with<Fault::none>(link, sweep));
   }
 }
