@@ -76,13 +76,13 @@ class Meeting {
 class EmulatedNetwork final : public DeviceNetwork {
  public:
   EmulatedNetwork(std::shared_ptr<Meeting> meeting, std::shared_ptr<Device> device)
-      : meeting_(std::move(meeting)), device_(std::move(device)) {}
+      : DeviceNetwork(std::move(device)), meeting_(std::move(meeting)) {}
   ~EmulatedNetwork() override { meeting_->leave(rank()); }
 
   void begin(const device::KernelCall& call, const device::LaunchShape& shape) override {
     ++begun_;
-    device_->count_launch();
-    meeting_->begin(rank(), call, device_->fitted_shape(call, shape));
+    device()->count_launch();
+    meeting_->begin(rank(), call, device()->fitted_shape(call, shape));
   }
   bool ended() override { return meeting_->has_run(begun_); }
 
@@ -92,9 +92,8 @@ class EmulatedNetwork final : public DeviceNetwork {
   }
 
  private:
-  int rank() const { return device_->info().index; }
+  int rank() const { return device()->info().index; }
   std::shared_ptr<Meeting> meeting_;
-  std::shared_ptr<Device> device_;
   std::int64_t begun_ = 0;
   std::size_t num_allocated_ = 0;
 };
@@ -151,12 +150,14 @@ bool is_emulated(const Device& device) {
 
 std::shared_ptr<void> DeviceNetwork::allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
-  std::shared_ptr<void> memory = do_allocate(bytes);
-  void* const first = memory.get();
+  device_->claim(bytes);
+  const std::shared_ptr<void> claimed(nullptr, [device = device_, in_use = in_use_, bytes](void*) {
+    device->unclaim(bytes);
+    *in_use -= static_cast<offset_t>(bytes);
+  });
   *in_use_ += static_cast<offset_t>(bytes);
-  return {first, [memory = std::move(memory), in_use = in_use_, bytes](void*) {
-            *in_use -= static_cast<offset_t>(bytes);
-          }};
+  const std::shared_ptr<void> memory = do_allocate(bytes);
+  return {memory.get(), [memory, claimed](void*) {}};
 }
 
 NetworkId make_network_id(const Device& device) {

@@ -23,7 +23,7 @@ class DeviceNetwork {
   DeviceNetwork& operator=(const DeviceNetwork&) = delete;
 
   /// Symmetric memory, zero at first; the same size on all ranks. 0 bytes: null. It must be released in the
-  /// same order on all ranks. @throws MemoryError
+  /// same order on all ranks. It counts as memory of this rank's device. @throws MemoryError
   std::shared_ptr<void> allocate(std::size_t bytes);
   /// Of symmetric memory, on this rank.
   offset_t bytes_in_use() const { return *in_use_; }
@@ -37,10 +37,12 @@ class DeviceNetwork {
   virtual bool ended() = 0;
 
  protected:
-  DeviceNetwork() = default;
+  explicit DeviceNetwork(std::shared_ptr<Device> device) : device_(std::move(device)) {}
+  const std::shared_ptr<Device>& device() const { return device_; }
   virtual std::shared_ptr<void> do_allocate(std::size_t bytes) = 0;
 
  private:
+  std::shared_ptr<Device> device_;
   std::shared_ptr<std::atomic<offset_t>> in_use_ = std::make_shared<std::atomic<offset_t>>(0);
 };
 

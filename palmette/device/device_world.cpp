@@ -1,6 +1,8 @@
 // What worlds of all kinds share, and the world of GPUs in one process.
 #include "palmette/device/device_world.hpp"
 
+#include <algorithm>
+
 namespace palmette {
 namespace {
 
@@ -55,12 +57,19 @@ std::shared_ptr<void> DeviceWorld::allocate_managed(std::size_t) {
 
 std::shared_ptr<DeviceWorld> open_world(std::string_view kind, int size) {
   if (size < 1) throw UsageError("a world of " + std::to_string(size) + " devices; there must be at least 1");
-  if (kind == "emulated") {
+  const offset_t budget = memory_budget(kind);
+  const std::size_t at = std::min(kind.find('@'), kind.size());
+  if (kind.substr(0, at) == "emulated") {
     (void)open_device(kind);  // says why if there is none here
-    return make_emulated_world(size);
+    std::shared_ptr<DeviceWorld> world = make_emulated_world(size);
+    for (const std::shared_ptr<Device>& one : world->elements())
+      if (budget > 0) one->limit_memory(budget);
+    return world;
   }
   std::vector<std::shared_ptr<Device>> elements;
-  for (int e = 0; e < size; ++e) elements.push_back(open_device(std::string(kind) + ":" + std::to_string(e)));
+  for (int e = 0; e < size; ++e)
+    elements.push_back(open_device(std::string(kind.substr(0, at)) + ":" + std::to_string(e) +
+                                   std::string(kind.substr(at))));
   return std::make_shared<GpuWorld>(std::move(elements));
 }
 

@@ -35,6 +35,7 @@ class DeviceWorld {
 
   int size() const { return static_cast<int>(elements_.size()); }
   const std::shared_ptr<Device>& element(int number) const { return elements_[number]; }
+  const std::vector<std::shared_ptr<Device>>& elements() const { return elements_; }
   /// Runs all launches side by side; returns when all have ended.
   /// @throws DeviceError if a kernel fails, saying how
   virtual void run(const std::vector<ElementLaunch>& launches) = 0;
@@ -84,7 +85,7 @@ using Launcher = std::function<emulate::Launch(const device::KernelCall&, const 
 /// @throws UsageError if the emulator has fewer devices
 std::shared_ptr<DeviceWorld> make_emulated_world(int size, const EmulatedDeviceOptions& options = {},
                                                  Launcher launcher = {});
-/// Elements 0 … size − 1 of a kind of device.
+/// Elements 0 … size − 1 of a kind of device; with a budget of the memory of each: "cuda@16e9".
 /// @throws UsageError if there are fewer; DeviceError if there are none here, or they do not reach each other
 std::shared_ptr<DeviceWorld> open_world(std::string_view kind, int size);
 

@@ -53,21 +53,32 @@ std::shared_ptr<Device> device_at(const Address& address) {
 
 void Device::limit_memory(offset_t bytes) { info_.memory_bytes = std::min(info_.memory_bytes, bytes); }
 
-void* Device::allocate(std::size_t bytes) {
+void Device::throw_too_little(std::size_t wanted, offset_t in_use) const {
+  throw MemoryError(std::to_string(info_.memory_bytes) + " bytes of the memory of the device " +
+                        info_.address() + " may be used, of which Palmette uses " + std::to_string(in_use) +
+                        ": " + std::to_string(wanted) + " more do not fit",
+                    static_cast<offset_t>(wanted));
+}
+
+void Device::claim(std::size_t bytes) {
   const auto more = static_cast<offset_t>(bytes);
   const offset_t before = bytes_in_use_.fetch_add(more);
-  void* const memory = before + more <= info_.memory_bytes ? do_allocate(bytes) : nullptr;
+  if (before + more <= info_.memory_bytes) return;
+  unclaim(bytes);
+  throw_too_little(bytes, before);
+}
+
+void* Device::allocate(std::size_t bytes) {
+  claim(bytes);
+  void* const memory = do_allocate(bytes);
   if (memory != nullptr) return memory;
-  bytes_in_use_ -= more;
-  throw MemoryError(std::to_string(info_.memory_bytes) + " bytes of the memory of the device " +
-                        info_.address() + " may be used, of which Palmette uses " + std::to_string(before) +
-                        ": " + std::to_string(bytes) + " more do not fit",
-                    more);
+  unclaim(bytes);
+  throw_too_little(bytes, bytes_in_use());
 }
 
 void Device::release(void* memory, std::size_t bytes) noexcept {
   do_release(memory);
-  bytes_in_use_ -= static_cast<offset_t>(bytes);
+  unclaim(bytes);
 }
 
 void Device::copy_in(void* to, const void* from, std::size_t bytes) {

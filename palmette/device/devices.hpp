@@ -55,6 +55,10 @@ class Device {
   void* allocate(std::size_t bytes);
   /// @param bytes  as they were asked for
   void release(void* memory, std::size_t bytes) noexcept;
+  /// Memory of this device that something else allocates, as its network does, is in use from now on.
+  /// @throws MemoryError as allocate
+  void claim(std::size_t bytes);
+  void unclaim(std::size_t bytes) noexcept { bytes_in_use_ -= static_cast<offset_t>(bytes); }
   offset_t bytes_in_use() const { return bytes_in_use_.load(); }
   void copy_in(void* to, const void* from, std::size_t bytes);
   void copy_out(void* to, const void* from, std::size_t bytes);
@@ -93,6 +97,8 @@ class Device {
                                              const device::LaunchShape& wanted) const = 0;
 
  private:
+  [[noreturn]] void throw_too_little(std::size_t wanted, offset_t in_use) const;
+
   DeviceInfo info_;
   std::atomic<offset_t> bytes_in_use_{0}, bytes_in_{0}, bytes_out_{0}, launches_{0};
 };

@@ -106,19 +106,23 @@ class EmulatedWorld final : public DeviceWorld {
   }
   bool has_network() const override { return true; }
   WorldCounts counts() const override { return counts_; }
-  /// The same offset on every device, as the network wants it; counted on the first.
+  /// The same offset on every device, as the network wants it.
   std::shared_ptr<const std::vector<void*>> allocate(std::size_t bytes) override {
-    const std::shared_ptr<Device>& first = element(0);
-    char* const base = static_cast<char*>(first->allocate(bytes));
-    std::vector<void*> parts;
-    for (int e = 0; e < size(); ++e) {
-      parts.push_back(emulate::on_device(base, e));
-      std::memset(parts.back(), unwritten, bytes);
+    auto made = std::make_unique<std::vector<void*>>();
+    made->reserve(static_cast<std::size_t>(size()));
+    made->push_back(element(0)->allocate(bytes));
+    const auto release = [owners = elements(), bytes](const std::vector<void*>* all) {
+      for (std::size_t e = 1; e < all->size(); ++e) owners[e]->unclaim(bytes);
+      owners[0]->release(all->front(), bytes);
+      delete all;
+    };
+    const std::shared_ptr<std::vector<void*>> parts(made.release(), release);
+    for (int e = 1; e < size(); ++e) {
+      element(e)->claim(bytes);
+      parts->push_back(emulate::on_device(static_cast<char*>(parts->front()), e));
+      std::memset(parts->back(), unwritten, bytes);
     }
-    return {new std::vector<void*>(std::move(parts)), [first, base, bytes](const std::vector<void*>* all) {
-              first->release(base, bytes);
-              delete all;
-            }};
+    return parts;
   }
   std::shared_ptr<void> allocate_managed(std::size_t bytes) override {
     const std::lock_guard lock(emulator_mutex());

@@ -74,6 +74,34 @@ TEST_F(Networks, memory_is_symmetric_and_zero_and_has_one_size) {
   EXPECT_THROW((void)networks[1]->allocate(24), UsageError);
 }
 
+TEST_F(Networks, memory_counts_against_the_budget_of_each_rank) {
+  devices_[1]->limit_memory(100);
+  const auto networks = make_emulated_networks(devices_);
+  {
+    const auto here = networks[0]->allocate(60), there = networks[1]->allocate(60);
+    EXPECT_EQ(devices_[0]->bytes_in_use(), 60);
+    EXPECT_EQ(devices_[1]->bytes_in_use(), 60);
+    EXPECT_THROW((void)devices_[1]->allocate(41), MemoryError);
+    EXPECT_THROW((void)networks[1]->allocate(41), MemoryError);
+  }
+  for (const auto& device : devices_) EXPECT_EQ(device->bytes_in_use(), 0);
+  EXPECT_EQ(networks[1]->bytes_in_use(), 0);
+}
+
+TEST_F(Networks, memory_of_a_world_counts_against_the_budget_of_each_element) {
+  const auto world = open_world("emulated@100", 3);
+  world->element(2)->limit_memory(90);
+  {
+    const SymmetricArray<char> array(*world, 70);
+    for (const auto& one : world->elements()) EXPECT_EQ(one->bytes_in_use(), 70);
+    EXPECT_THROW(SymmetricArray<char>(*world, 25), MemoryError);
+    for (const auto& one : world->elements()) EXPECT_EQ(one->bytes_in_use(), 70);
+  }
+  for (const auto& one : world->elements()) EXPECT_EQ(one->bytes_in_use(), 0);
+  EXPECT_EQ(world->element(0)->info().memory_bytes, 100);
+  EXPECT_THROW((void)open_world("emulated@nothing", 2), UsageError);
+}
+
 TEST_F(Networks, ranks_join_by_an_id_of_this_process) {
   const NetworkId id = make_network_id(*devices_[0]), other = make_network_id(*devices_[0]);
   EXPECT_NE(id, other);

@@ -81,6 +81,15 @@ def test_a_budget_of_memory_is_kept_and_refused_with_the_bytes_that_are_needed()
     assert "verified on the host" in solver.report["notes"][-1]
 
 
+def test_a_budget_of_memory_holds_for_each_of_several_devices():
+    A = palmette.generate("poisson2d9", 20)
+    with pytest.raises(palmette.OutOfMemoryError, match="20000 bytes of the memory of the device emulated:0"):
+        palmette.Solver(A, device="emulated@2e4", gpus=2, measure=False)
+    solver = palmette.Solver(A, device="emulated@1e6", gpus=2, measure=False)
+    solver.solve(np.ones(400))
+    assert 1e5 < solver.report["solve"]["device"]["memory_bytes"] < 2e6
+
+
 @pytest.mark.parametrize("device", ["emulatd", "emulated:x", "emulated:99", "emulated:-1", "emulated@x"])
 def test_an_unknown_device_is_an_error_that_says_what_there_is(device):
     with pytest.raises(palmette.UsageError, match="emulated"):

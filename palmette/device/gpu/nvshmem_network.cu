@@ -78,11 +78,11 @@ std::shared_ptr<Runtime> runtime(int gpu, const NetworkId& id, int rank, int num
 class NvshmemNetwork final : public DeviceNetwork {
  public:
   NvshmemNetwork(std::shared_ptr<Device> device, std::shared_ptr<Runtime> runtime)
-      : device_(std::move(device)), runtime_(std::move(runtime)) {}
+      : DeviceNetwork(std::move(device)), runtime_(std::move(runtime)) {}
 
   /// A barrier of all ranks behind the kernel, on its stream: the next may put to memory that it has used.
   void begin(const KernelCall& call, const LaunchShape& shape) override {
-    device_->finish();  // the launch has a stream of its own; copies and clears come before it
+    device()->finish();  // the launch has a stream of its own; copies and clears come before it
     const void* const kernel = kernel_for_scalar(call);
     const auto shared = static_cast<std::size_t>(shape.shared_bytes);
     const int threads = shape.blocks > 0 ? shape.threads : threads_of_block;
@@ -96,10 +96,10 @@ class NvshmemNetwork final : public DeviceNetwork {
                                      dim3(static_cast<unsigned>(threads)), arguments, shared, nullptr),
           "nvshmemx_collective_launch");
     nvshmemx_barrier_all_on_stream(nullptr);
-    device_->count_launch();
+    device()->count_launch();
   }
   bool ended() override {
-    check_cuda(cudaSetDevice(device_->info().index), "cudaSetDevice");
+    check_cuda(cudaSetDevice(device()->info().index), "cudaSetDevice");
     const cudaError_t status = cudaStreamQuery(nullptr);
     if (status == cudaErrorNotReady) return false;
     check_cuda(status, "a kernel over NVSHMEM");
@@ -117,7 +117,6 @@ class NvshmemNetwork final : public DeviceNetwork {
   }
 
  private:
-  std::shared_ptr<Device> device_;
   std::shared_ptr<Runtime> runtime_;
 };
 
