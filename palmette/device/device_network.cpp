@@ -32,6 +32,10 @@ class Meeting {
   }
   void begin(int rank, const device::KernelCall& call, const device::LaunchShape& shape) {
     const std::lock_guard lock(mutex_);
+    for (const ElementLaunch& waiting : launches_)
+      if (waiting.element == rank)
+        throw DeviceError("rank " + std::to_string(rank) + " begins a kernel while its last one waits for "
+                          "those of other ranks: start all ranks again");
     launches_.push_back({rank, call, shape});
     if (static_cast<int>(launches_.size()) < num_ranks()) return;
     try {

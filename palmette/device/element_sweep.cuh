@@ -435,6 +435,20 @@ PALMETTE_DEVICE void run_task(const ElementSweep<T>& a, const ElementTask& task)
 
 // ---- kernels ----
 
+#if defined(PALMETTE_WITH_NVSHMEM) || (!defined(__CUDACC__) && !defined(__HIPCC__))
+/// The end of a block over a network: nothing of its own is on its way, and all ranks know if it gave up.
+template <class T>
+PALMETTE_DEVICE void leave_network(const ElementSweep<T>& a) {
+  if (gpu::thread() != 0) return;
+  if (a.alarm != nullptr && gpu::load_relaxed<gpu::Scope::device>(&a.watch.status->gave_up) != 0) {
+    const ElementSignal alarm = static_cast<ElementSignal>(a.own.at.sweep) << alarm_bits;
+    for (int element = 0; element < gpu::num_pes(); ++element)
+      gpu::set_signal(a.alarm, alarm | static_cast<ElementSignal>(gpu::my_pe()), element);
+  }
+  gpu::quiet();
+}
+#endif
+
 template <class T, int K, bool forward, Link link, Fault fault>
 PALMETTE_DEVICE void run_element(const ElementSweep<T>& a) {
   over_tickets(a.order.ticket, a.order.num_tasks, [&](int ticket) {
@@ -446,8 +460,7 @@ PALMETTE_DEVICE void run_element(const ElementSweep<T>& a) {
     if (gpu::thread() == 0) gpu::store_release<gpu::Scope::device>(&a.done[number], a.own.at.sweep);
   });
 #if defined(PALMETTE_WITH_NVSHMEM) || (!defined(__CUDACC__) && !defined(__HIPCC__))
-  if constexpr (link == Link::network)
-    if (gpu::thread() == 0) gpu::quiet();
+  if constexpr (link == Link::network) leave_network(a);
 #endif
 }
 

@@ -257,6 +257,8 @@ PALMETTE_UNSEEN T add(T* p, T v, Order order, Scope scope) {
 void put_signal_block(void* to, const void* from, long long bytes, Signal* signal, Signal value, int pe);
 /// The same of one thread. @param bytes  a multiple of 4
 void put_signal(void* to, const void* from, int bytes, Signal* signal, Signal value, int pe);
+/// A put of nothing but the signal.
+void set_signal(Signal* signal, Signal value, int pe);
 /// Until the signal has come and all that was put with it.
 void wait_signal(Signal* signal, Signal value);
 void quiet();

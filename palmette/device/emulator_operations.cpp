@@ -410,6 +410,9 @@ void put_signal_block(void* to, const void* from, long long bytes, Signal* signa
   if (world->current->index == 0) put_signal(to, from, static_cast<int>(bytes), signal, value, pe);
   block_barrier();
 }
+void set_signal(Signal* signal, Signal value, int pe) {
+  put_signal(signal, signal, 0, signal, value, pe);
+}
 void wait_signal(Signal* signal, Signal value) {
   while (load(signal, Order::acquire, Scope::system) != value) pause();
   bring_words_behind(signal);

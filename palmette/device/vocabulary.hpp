@@ -285,6 +285,10 @@ PALMETTE_DEVICE void put_signal_block(void* to, const void* from, long long byte
 PALMETTE_DEVICE void put_signal(void* to, const void* from, int bytes, Signal* signal, Signal value, int pe) {
   nvshmem_putmem_signal_nbi(to, from, bytes, signal, value, NVSHMEM_SIGNAL_SET, pe);
 }
+/// A signal that comes with no data.
+PALMETTE_DEVICE void set_signal(Signal* signal, Signal value, int pe) {
+  nvshmemx_signal_op(signal, value, NVSHMEM_SIGNAL_SET, pe);
+}
 /// Until the signal has come and what was put with it: beyond a node, a load of the signal does not order
 /// what a network card has written. In a node it costs a fence, beyond at most one round of the card.
 PALMETTE_DEVICE void wait_signal(Signal* signal, Signal value) {
@@ -303,6 +307,6 @@ PALMETTE_DEVICE int get(const int* from, int pe) {
 #elif !defined(__CUDACC__) && !defined(__HIPCC__)
 namespace palmette::gpu {
 using emulate::Signal, emulate::my_pe, emulate::num_pes, emulate::put_signal, emulate::put_signal_block,
-    emulate::wait_signal, emulate::quiet, emulate::get;
+    emulate::set_signal, emulate::wait_signal, emulate::quiet, emulate::get;
 }
 #endif

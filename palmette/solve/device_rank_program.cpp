@@ -117,7 +117,7 @@ void DeviceRankProgram<T>::put_on_device(std::map<index_t, SharedBytes>& diagona
 template <class T>
 offset_t DeviceRankProgram<T>::memory_bytes() const {
   const std::size_t rows = static_cast<std::size_t>(shared_rows_ * room_) * sizeof(T);
-  const std::size_t signals = signals_ ? num_signals_ * sizeof(device::ElementSignal) : 0;
+  const std::size_t signals = signals_ ? bytes_of_signals() : 0;
   return (element_ ? element_->memory_bytes() : 0) + static_cast<offset_t>(rows + signals + order_.bytes());
 }
 
@@ -126,6 +126,8 @@ void DeviceRankProgram<T>::reset(Operation operation, DenseView<const T> b, Dens
                                  Transport& transport) {
   if (!element_)
     throw UsageError("a plan with devices has not been prepared: drive its preparation on all ranks first");
+  transport_ = &transport;
+  if (options_.network) check_network();
   const FactorKind kind = factor_->kind;
   const bool hermitian = kind == FactorKind::llt || factor_->hermitian;
   conjugated_ = is_complex_v<T> && (kind != FactorKind::lu && hermitian ? operation == Operation::transpose
@@ -133,7 +135,6 @@ void DeviceRankProgram<T>::reset(Operation operation, DenseView<const T> b, Dens
   const FactorShape shape{kind == FactorKind::lu, kind == FactorKind::ldlt, false,
                           kind != FactorKind::lu && hermitian};
   steps_ = steps_of_solve(shape, kind == FactorKind::lu && operation != Operation::plain);
-  transport_ = &transport;
   b_ = b;
   x_ = x;
   at_ = 0;
@@ -152,9 +153,10 @@ void DeviceRankProgram<T>::reserve(index_t stride) {
   element_->reserve(stride, host_);
   const auto values = static_cast<std::size_t>(shared_rows_ * stride);
   if (options_.network) {
-    const auto signals = static_cast<std::size_t>(num_signals_) * sizeof(device::ElementSignal);
-    if (!signals_) signals_ = options_.network->allocate(signals);
+    kernel_ = Kernel::lost;  // if there is no memory: the other ranks have begun a sweep
+    if (!signals_) signals_ = options_.network->allocate(bytes_of_signals());
     symmetric_ = options_.network->allocate(values * sizeof(T));
+    kernel_ = Kernel::none;
   } else {
     shared_ = {options_.device, values};
   }
@@ -287,20 +289,65 @@ template <class T>
 void DeviceRankProgram<T>::begin_kernel() {
   running_ = sweep_arguments();
   running_.signals = static_cast<device::ElementSignal*>(signals_.get());
-  if (options_.most_polls > 0) running_.watch = {element_->status.data(), options_.most_polls};
+  if (options_.most_polls > 0) {
+    running_.watch = {&report()->status, options_.most_polls};
+    running_.alarm = &report()->alarm;
+  }
+  kernel_ = Kernel::lost;
   options_.network->begin(call_of(running_),
                           {0, 0, device::shared_bytes_of_sweep<T>(widest_, running_.own.at.tile)});
+  kernel_ = Kernel::running;
   ++carried_.launches;
 }
 
 template <class T>
+bool DeviceRankProgram<T>::network_kernels_have_ended() {
+  if (kernel_ != Kernel::running) return false;
+  kernel_ = Kernel::lost;  // if one has failed
+  const bool ended = options_.network->ended();
+  kernel_ = ended ? Kernel::none : Kernel::running;
+  return ended;
+}
+
+/// Kernels of a solve that ended early have ended on all ranks, in the same sweep, or this plan is of no more
+/// use: signals of one sweep would be taken for those of another.
+template <class T>
+void DeviceRankProgram<T>::check_network() {
+  if (kernel_ == Kernel::running) {
+    try {
+      if (network_kernels_have_ended()) (void)take_report();
+    } catch (const DeviceError&) {  // it was said when the solve ended
+    }
+  }
+  if (kernel_ == Kernel::stopped) kernel_ = Kernel::none;
+  if (kernel_ != Kernel::none)
+    throw DeviceError("rank " + std::to_string(transport_->rank()) +
+                      " cannot go on with a plan over a network of devices whose last solve did not end on "
+                      "all ranks: start all ranks again, and make their plans anew");
+}
+
+template <class T>
+device::ElementReport DeviceRankProgram<T>::take_report() {
+  device::ElementReport found{};
+  Device& device = *options_.device;
+  device.copy_out(&found, report(), sizeof found);
+  if (found.status.gave_up != 0) device.clear(&report()->status, sizeof found.status);
+  return found;
+}
+
+/// If a device has waited in vain, its rank says so. The others end with it, and go no further until then.
+template <class T>
 bool DeviceRankProgram<T>::kernel_has_ended() {
-  if (!options_.network->ended()) return false;
-  const device::ElementStatus status = element_->take_status();
+  if (!network_kernels_have_ended()) return false;
+  const auto [alarm, status] = take_report();
   if (status.gave_up != 0)
     throw DeviceError("the device of rank " + std::to_string(transport_->rank()) +
                       " has waited in vain for " + schedule_->words_of(status) + ", in the " +
                       (step().forward ? "forward" : "backward") + " sweep");
+  if (alarm >> device::alarm_bits >= static_cast<device::ElementSignal>(sweep_)) {
+    kernel_ = Kernel::stopped;
+    return false;
+  }
   end_sweep();
   return true;
 }
@@ -365,6 +412,7 @@ TaskNote DeviceRankProgram<T>::last_task(int) const {
 template <class T>
 std::string DeviceRankProgram<T>::waiting_for() const {
   if (done()) return "nothing";
+  if (kernel_ == Kernel::stopped) return "the rank whose device has waited in vain, to say for what";
   if (options_.network) return "the kernels of all devices, its own included";
   return schedule_->waiting_for(step().forward, has_come_);
 }

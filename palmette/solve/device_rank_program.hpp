@@ -50,6 +50,18 @@ class DeviceRankProgram final : public SolveProgram<T> {
   void begin_sweep();
   void begin_kernel();
   bool kernel_has_ended();
+  bool network_kernels_have_ended();
+  void check_network();
+  device::ElementReport take_report();
+  /// Behind the signals, in symmetric memory.
+  device::ElementReport* report() const {
+    return reinterpret_cast<device::ElementReport*>(static_cast<device::ElementSignal*>(signals_.get()) +
+                                                    num_signals_);
+  }
+  std::size_t bytes_of_signals() const {
+    return static_cast<std::size_t>(num_signals_) * sizeof(device::ElementSignal) +
+           sizeof(device::ElementReport);
+  }
   device::ElementSweep<T> sweep_arguments();
   device::KernelCall call_of(const device::ElementSweep<T>& a) const;
   void end_sweep();
@@ -79,8 +91,16 @@ class DeviceRankProgram final : public SolveProgram<T> {
 
   std::optional<Element<T>> element_;
   DeviceArray<T> shared_;                      // hosts carry messages
-  std::shared_ptr<void> symmetric_, signals_;  // of a network: shared rows; signals
-  device::ElementSweep<T> running_;            // of a network
+  // Of a network. All ranks begin the same sweeps, so a plan goes on only if none was left out anywhere.
+  enum class Kernel : char {
+    none,
+    running,
+    stopped,  ///< on all ranks: the one that has waited in vain says so
+    lost      ///< not begun here, or never to end: other ranks may be in another sweep
+  };
+  std::shared_ptr<void> symmetric_, signals_;  // shared rows; signals and a report
+  device::ElementSweep<T> running_;
+  Kernel kernel_ = Kernel::none;
   DeviceArray<int> order_;
   index_t room_ = 0;  // right-hand sides for which there is memory
   int sweep_ = 0;  // number of the last one, of all solves

@@ -102,6 +102,14 @@ TEST_F(Networks, memory_of_a_world_counts_against_the_budget_of_each_element) {
   EXPECT_THROW((void)open_world("emulated@nothing", 2), UsageError);
 }
 
+TEST_F(Networks, a_kernel_before_the_last_one_has_run_is_refused) {
+  int kernels = 0;
+  const auto networks = make_emulated_networks(devices_, {}, counting(kernels));
+  networks[1]->begin(no_call, {});
+  EXPECT_THROW(networks[1]->begin(no_call, {}), DeviceError);
+  EXPECT_EQ(kernels, 0);
+}
+
 TEST_F(Networks, ranks_join_by_an_id_of_this_process) {
   const NetworkId id = make_network_id(*devices_[0]), other = make_network_id(*devices_[0]);
   EXPECT_NE(id, other);

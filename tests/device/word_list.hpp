@@ -75,6 +75,7 @@
        "call.uni nvshmemx_putmem_signal_nbi_block,") \
   WORD(put_signal_word, gpu::put_signal(number, count, 8, signal, 1, 2), \
        "call.uni nvshmem_putmem_signal_nbi,") \
+  WORD(set_signal_word, gpu::set_signal(signal, 1, 2), "call.uni nvshmemx_signal_op,") \
   WORD(wait_signal_word, gpu::wait_signal(signal, 1), "call.uni nvshmem_signal_wait_until,") \
   WORD(quiet_word, gpu::quiet(), "call.uni nvshmem_quiet,") \
   WORD(get_word, *number = gpu::get(number + 1, 2), "call.uni nvshmem_double_g,") \

@@ -2,178 +2,18 @@
 // of the world of devices in one process.
 #include <gtest/gtest.h>
 
-#include "palmette/solve/device_schedule.hpp"
-#include "palmette/solve/elements_core.hpp"
 #include "tests/scalars.hpp"
 #include "tests/seeds.hpp"
-#include "tests/solve/device_plans.hpp"
+#include "tests/solve/device_ranks.hpp"
 
 namespace palmette {
 namespace {
 
-using reference::all_wishes, reference::words;
-using reference::Wish;
-
-struct Shape {
-  ProcessGrid grid;
-  index_t layers = 1;
-  LayeredMethod method = LayeredMethod::one_sync_3d;
-  index_t num_ranks() const { return grid.num_ranks() * layers; }
-};
-
-struct Setting {
-  Shape shape;
-  MemoryKind memory = MemoryKind::automatic;
-  TreeShape trees = TreeShape::binary;
-  double inverse_growth_limit = 1e8;
-  // Of the memory kind symmetric
-  EmulatedDeviceOptions emulated = {};
-  Launcher launcher = {};
-  std::int64_t most_polls = 0;
-};
-
-constexpr WholeSubtrees small_subtrees{true, 60};
-
-/// The plans of all ranks, each with its part of a factor and a device of its own.
-template <class T>
-struct DeviceRanks {
-  DeviceRanks(std::shared_ptr<const Factor<T>> given, const Setting& setting, int seed = 1)
-      : factor(std::move(given)), num_ranks(setting.shape.num_ranks()) {
-    RankPlanOptions options;
-    options.trees = setting.trees;
-    options.memory = setting.memory;
-    options.most_polls = setting.most_polls;
-    options.plan.inverse_growth_limit = setting.inverse_growth_limit;
-    const auto symbolic = factor->symbolic;
-    std::shared_ptr<std::vector<LayerSystem>> systems;
-    if (setting.shape.layers > 1) {
-      auto cut = std::make_shared<const Layering>(cut_into_layers(*symbolic, setting.shape.layers));
-      systems = std::make_shared<std::vector<LayerSystem>>(layer_systems(
-          *symbolic, cut, setting.shape.method,
-          {{setting.shape.grid, setting.shape.layers}, PlacementMap::block_cyclic, small_subtrees}));
-      options.systems = systems;
-    }
-    const auto placement = std::make_shared<const Placement>(
-        place(*symbolic, setting.shape.grid, PlacementMap::block_cyclic, small_subtrees));
-    std::vector<std::shared_ptr<Device>> devices;
-    for (index_t rank = 0; rank < num_ranks; ++rank)
-      devices.push_back(
-          make_emulated_device({.index = static_cast<int>(rank), .blocks = 1 + seed % 2, .threads = 32}));
-    if (setting.memory == MemoryKind::symmetric)
-      networks = make_emulated_networks(devices, setting.emulated, setting.launcher);
-    for (index_t rank = 0; rank < num_ranks; ++rank) {
-      options.device = devices[rank];
-      if (!networks.empty()) options.network = networks[rank];
-      if (!systems) {
-        plans.emplace_back(std::make_shared<const RankFactor<T>>(rank_part(*factor, placement, rank)),
-                           options);
-        continue;
-      }
-      const LayerSystem& system = (*systems)[rank / setting.shape.grid.num_ranks()];
-      options.layer = std::make_shared<const LayerSystem>(system);
-      plans.emplace_back(std::make_shared<const RankFactor<T>>(
-                             rank_part(*factor, system.symbolic, system.placement,
-                                       rank % setting.shape.grid.num_ranks(), system.supernode)),
-                         options);
-    }
-    SimulatedWorld world(num_ranks, order_of(seed));
-    std::vector<RankProgram*> programs;
-    for (index_t rank = 0; rank < num_ranks; ++rank)
-      programs.push_back(plans[rank].preparation(world.rank(rank)));
-    world.run(programs);
-  }
-
-  static SimulationOptions order_of(int seed) {
-    SimulationOptions simulation;
-    simulation.seed = static_cast<std::uint64_t>(seed);
-    simulation.jitter = seed % 3 * 30.0;
-    simulation.slow_ranks = 0.3;
-    simulation.slowness = 100;
-    simulation.idle_wakeups = 0.2;
-    return simulation;
-  }
-
-  DenseMatrix<T> solve(Operation operation, const DenseMatrix<T>& b, int seed) {
-    const bool plain = operation == Operation::plain;
-    const auto& in = plain ? factor->symbolic->row : factor->symbolic->column;
-    const auto& out = plain ? factor->symbolic->column : factor->symbolic->row;
-    const auto& in_scale = plain ? factor->row_scale : factor->column_scale;
-    const auto& out_scale = plain ? factor->column_scale : factor->row_scale;
-    const auto scaled = [](const std::vector<double>& scale, T value, index_t row) {
-      return scale.empty() ? value : value * static_cast<real_t<T>>(scale[row]);
-    };
-    SimulatedWorld world(num_ranks, order_of(seed));
-    std::vector<DenseMatrix<T>> mine;
-    std::vector<RankProgram*> programs;
-    for (auto& plan : plans) {
-      mine.emplace_back(static_cast<index_t>(plan.rows().size()), b.cols);
-      for (index_t j = 0; j < b.cols; ++j)
-        for (std::size_t k = 0; k < plan.rows().size(); ++k) {
-          const index_t row = in.new_to_old()[plan.rows()[k]];
-          mine.back().view()(static_cast<index_t>(k), j) = scaled(in_scale, b.view()(row, j), row);
-        }
-    }
-    for (index_t rank = 0; rank < num_ranks; ++rank)
-      programs.push_back(&plans[rank].begin(operation, std::as_const(mine[rank]).view(), mine[rank].view(),
-                                            world.rank(rank)));
-    if (networks.empty())
-      traffic = world.run(programs).traffic;
-    else
-      run_in_turn(programs);
-    DenseMatrix<T> x(b.rows, b.cols);
-    for (index_t rank = 0; rank < num_ranks; ++rank)
-      for (index_t j = 0; j < b.cols; ++j)
-        for (std::size_t k = 0; k < plans[rank].rows().size(); ++k) {
-          const index_t row = out.new_to_old()[plans[rank].rows()[k]];
-          x.view()(row, j) = scaled(out_scale, mine[rank].view()(static_cast<index_t>(k), j), row);
-        }
-    return x;
-  }
-
-  /// No rank gets a message: each looks in turn whether the kernels have ended.
-  static void run_in_turn(const std::vector<RankProgram*>& programs) {
-    for (RankProgram* const one : programs) one->start();
-    const auto all_done = [&] {
-      return std::ranges::all_of(programs, [](const RankProgram* one) { return one->done(); });
-    };
-    for (int turns = 0; !all_done(); ++turns) {
-      ASSERT_LT(turns, 4);
-      for (auto one = programs.rbegin(); one != programs.rend(); ++one) (void)(*one)->run_one_task(0);
-    }
-  }
-
-  CarriedCounts carried() const {
-    CarriedCounts sum;
-    for (const auto& plan : plans) sum = sum + plan.carried();
-    return sum;
-  }
-
-  std::shared_ptr<const Factor<T>> factor;
-  index_t num_ranks;
-  std::vector<std::shared_ptr<DeviceNetwork>> networks;
-  std::vector<RankSolvePlan<T>> plans;
-  Traffic traffic;
-};
-
-/// Of devices in one process.
-template <class T>
-SolvePlan<T> in_one_process(const std::shared_ptr<const Factor<T>>& factor, const Shape& shape,
-                            double inverse_growth_limit = 1e8) {
-  PlanOptions options;
-  options.world = make_emulated_world(static_cast<int>(shape.num_ranks()), {.blocks = 2, .threads = 32});
-  options.of_world.grid = shape.grid;
-  options.of_world.layers = shape.layers;
-  options.of_world.layered_method = shape.method;
-  options.of_world.subtrees = small_subtrees;
-  options.inverse_growth_limit = inverse_growth_limit;
-  return plan_solve(factor, options);
-}
+using namespace reference;
 
 template <class T>
 class device_ranks : public reference::OnEmulator {};
 TYPED_TEST_SUITE(device_ranks, TestedScalars);
-
-constexpr auto at_levels = LayeredMethod::baseline_3d;
 
 /// Each kind on two of these, so that all are tried by one scalar type or another.
 TYPED_TEST(device_ranks, have_the_bits_of_the_devices_of_one_process) {
@@ -199,14 +39,6 @@ TYPED_TEST(device_ranks, have_the_bits_of_the_devices_of_one_process) {
     }
   }
 }
-
-class DeviceRankRuns : public reference::OnEmulator {
- protected:
-  static std::shared_ptr<const Factor<double>> small_factor(index_t side = 6) {
-    const Wish wish{FactorKind::ldlt, false, side, 13};
-    return reference::naive_factor(reference::make_problem<double>(wish), wish);
-  }
-};
 
 TEST_F(DeviceRankRuns, blocks_that_are_not_inverted_have_the_bits_too) {
   const Wish wish{FactorKind::lu, false, 10, 13};
@@ -428,16 +260,6 @@ void solve_with_trouble(const std::shared_ptr<const Factor<double>>& factor, int
   });
 }
 
-template <class Thrown>
-std::string text_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const Thrown& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
 TEST_F(DeviceRankRuns, a_device_that_dies_ends_the_run_of_all) {
   const auto factor = small_factor();
   for (const int launches : {0, 1})
@@ -481,73 +303,6 @@ TEST_F(DeviceRankRuns, a_kernel_that_waits_in_vain_ends_and_the_device_that_does
     EXPECT_NE(text.find(" from device 1, in the forward sweep of 2 devices"), std::string::npos) << text;
     EXPECT_TRUE(reference::same_bits(judge, reference::solved(plan, Operation::plain, b)));
   }
-}
-
-/// Kernels that send to each other by themselves, in every order in which puts arrive, and without a race.
-TEST_F(DeviceRankRuns, over_a_network_have_their_bits_in_symmetric_memory_as_large_as_planned) {
-  const auto factor = small_factor();
-  for (const Shape& shape : {Shape{{1, 1}}, Shape{{4, 1}}, Shape{{2, 2}, 2}, Shape{{2, 1}, 3, at_levels}}) {
-    Setting setting{shape, MemoryKind::symmetric};
-    setting.emulated.emulator = {.delay_stores = true, .find_races = true};
-    DeviceRanks<double> ranks(factor, setting);
-    WorldOptions of_world{shape.grid, shape.layers, shape.method};
-    of_world.subtrees = small_subtrees;
-    const auto programs = solve_detail::programs_of_world(*factor->symbolic, of_world, sizeof(double));
-    EXPECT_EQ(programs.traffic.messages > 0, shape.num_ranks() > 1);
-    offset_t before = 0;
-    for (const index_t num_rhs : {1, 3, 3}) {
-      const auto b = reference::random_dense<double>(factor->size(), num_rhs, 5);
-      const auto judge = reference::solved(in_one_process(factor, shape), Operation::plain, b);
-      EXPECT_TRUE(reference::same_bits(judge, ranks.solve(Operation::plain, b, 3)));
-      const offset_t rows = programs.shared_rows * (num_rhs == 1 ? 1 : 4);
-      for (const auto& network : ranks.networks)
-        EXPECT_EQ(network->bytes_in_use(), 8 * (rows + programs.num_signals));
-      EXPECT_EQ(ranks.carried().launches - before, 2 * shape.num_ranks());
-      EXPECT_EQ(ranks.carried().messages, 0);
-      before = ranks.carried().launches;
-    }
-    EXPECT_EQ(ranks.plans[0].memory_kind(), MemoryKind::symmetric);
-    const offset_t with = ranks.plans[0].memory_bytes();
-    DeviceRanks<double> hosts(factor, {shape, MemoryKind::native});
-    (void)hosts.solve(Operation::plain, reference::random_dense<double>(factor->size(), 3, 5), 3);
-    EXPECT_EQ(with - hosts.plans[0].memory_bytes(), 8 * programs.num_signals);
-    ranks.plans.clear();
-    for (const auto& network : ranks.networks) EXPECT_EQ(network->bytes_in_use(), 0);
-  }
-}
-
-/// The kernel of one rank does nothing: the other gives up, and says what it has waited for.
-TEST_F(DeviceRankRuns, over_a_network_a_device_that_does_not_send_is_named) {
-  const auto factor = small_factor();
-  Setting setting{{{2, 1}}, MemoryKind::symmetric};
-  setting.most_polls = 20;
-  setting.emulated.emulator.last_looks = 100;
-  setting.launcher = [launches = std::make_shared<int>(0)](const device::KernelCall& call,
-                                                           const device::LaunchShape& shape) {
-    emulate::Launch launch = device::emulated_launch(call, shape);
-    if ((*launches)++ == 0) launch.kernel = [] {};  // of rank 0, which begins first
-    return launch;
-  };
-  DeviceRanks<double> ranks(factor, setting);
-  const auto b = reference::random_dense<double>(factor->size(), 1, 5);
-  const std::string text = text_of<DeviceError>([&] { (void)ranks.solve(Operation::plain, b, 3); });
-  EXPECT_EQ(text.find("the device of rank 1 has waited in vain for "), 0U) << text;
-  EXPECT_NE(text.find(" from device 0, in the forward sweep"), std::string::npos) << text;
-}
-
-TEST_F(DeviceRankRuns, the_memory_kind_symmetric_needs_a_network) {
-  const auto factor = small_factor();
-  const auto placement = std::make_shared<const Placement>(
-      place(*factor->symbolic, {1, 1}, PlacementMap::block_cyclic, small_subtrees));
-  const auto part = std::make_shared<const RankFactor<double>>(rank_part(*factor, placement, 0));
-  RankPlanOptions options;
-  options.device = make_emulated_device();
-  options.memory = MemoryKind::symmetric;
-  EXPECT_THROW(RankSolvePlan<double>(part, options), UsageError);
-  options.network = make_emulated_networks({options.device}).front();
-  EXPECT_NO_THROW(RankSolvePlan<double>(part, options));
-  options.memory = MemoryKind::native;
-  EXPECT_THROW(RankSolvePlan<double>(part, options), UsageError);
 }
 
 /// One device sends nothing; more send what their programs say, and the price counts it.

@@ -25,6 +25,11 @@ void put_with_signal(Thread& t, const Instruction& i) {
   put(pointer<void>(t, i, 0), pointer<const void>(t, i, 1), read<int>(t, i, 2), pointer<Signal>(t, i, 3),
       read<Signal>(t, i, 4), read<int>(t, i, 6));
 }
+/// Signal, its value, what is done with it, processing element.
+void put_only_signal(Thread& t, const Instruction& i) {
+  need(t, i, 2, signal_set);
+  set_signal(pointer<Signal>(t, i, 0), read<Signal>(t, i, 1), read<int>(t, i, 3));
+}
 /// Returns the signal; it is compared for being equal.
 void wait(Thread& t, const Instruction& i) {
   need(t, i, 2, compare_equal);
@@ -43,6 +48,7 @@ void add_calls(InstructionSet& set) {
   set.add("call nvshmem_n_pes", "r", [](Thread& t, const Instruction& i) { write(t, i, 0, num_pes()); });
   set.add("call nvshmem_putmem_signal_nbi", "rrrrrrr", put_with_signal<put_signal>);
   set.add("call nvshmemx_putmem_signal_nbi_block", "rrrrrrr", put_with_signal<put_signal_block>);
+  set.add("call nvshmemx_signal_op", "rrrr", put_only_signal);
   set.add("call nvshmem_signal_wait_until", "rrrr", wait);
   set.add("call nvshmem_quiet", "", [](Thread&, const Instruction&) { quiet(); });
   set.add("call nvshmem_double_g", "rrr", get_number<double>);

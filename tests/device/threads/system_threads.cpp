@@ -94,6 +94,7 @@ void pause() { std::this_thread::yield(); }
 void fence(Scope) { unavailable("fence that the thread sanitizer understands"); }
 void put_signal(void*, const void*, int, Signal*, Signal, int) { unavailable("put"); }
 void put_signal_block(void*, const void*, long long, Signal*, Signal, int) { unavailable("put"); }
+void set_signal(Signal*, Signal, int) { unavailable("put"); }
 void wait_signal(Signal*, Signal) { unavailable("signal"); }
 void quiet() { unavailable("quiet"); }
 double get(const double*, int) { unavailable("get"); }
