@@ -23,6 +23,17 @@ class GpuWorld final : public DeviceWorld {
   }
   bool has_network() const override { return false; }
   WorldCounts counts() const override { return {}; }
+  std::shared_ptr<void> allocate_managed(std::size_t bytes) override {
+    for (const std::shared_ptr<Device>& one : elements())
+      if (!one->shares_managed_memory())
+        throw DeviceError("the device " + one->info().address() +
+                          " cannot use managed memory at the same time as others; choose a method that reads "
+                          "or puts");
+    if (void* const memory = element(0)->allocate_managed(bytes))
+      return {memory, [owner = element(0)](void* p) { owner->release_managed(p); }};
+    throw MemoryError("there are no " + std::to_string(bytes) + " bytes of managed memory left",
+                      static_cast<offset_t>(bytes));
+  }
 };
 
 }  // namespace
@@ -48,11 +59,6 @@ std::shared_ptr<const std::vector<void*>> DeviceWorld::allocate(std::size_t byte
   std::shared_ptr<std::vector<void*>> result(parts.release(), release);
   for (const std::shared_ptr<Device>& one : elements_) result->push_back(one->allocate(bytes));
   return result;
-}
-
-std::shared_ptr<void> DeviceWorld::allocate_managed(std::size_t) {
-  throw DeviceError("devices of the kind " + element(0)->info().kind +
-                    " share no managed memory here yet; choose a method that reads or puts");
 }
 
 std::shared_ptr<DeviceWorld> open_world(std::string_view kind, int size) {

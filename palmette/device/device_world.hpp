@@ -52,7 +52,7 @@ class DeviceWorld {
   virtual std::shared_ptr<const std::vector<void*>> allocate(std::size_t bytes);
   /// Memory with one address for all elements, which host and kernels may use in turn.
   /// @throws MemoryError; DeviceError if this world has none
-  virtual std::shared_ptr<void> allocate_managed(std::size_t bytes);
+  virtual std::shared_ptr<void> allocate_managed(std::size_t bytes) = 0;
 
  protected:
   explicit DeviceWorld(std::vector<std::shared_ptr<Device>> elements) : elements_(std::move(elements)) {}

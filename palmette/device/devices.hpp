@@ -75,6 +75,12 @@ class Device {
   /// From now on kernels of this device may load from and store to the memory of the other one, which is of
   /// the same kind. @throws DeviceError if they cannot
   virtual void reach(const Device& other) = 0;
+  /// Whether kernels of this device and of others can use managed memory at the same time.
+  virtual bool shares_managed_memory() const { return false; }
+  /// Managed memory: one address for all devices and the host, pages that go where they are used. It does not
+  /// count as memory of this device. @returns null if there is not enough, or none at all
+  virtual void* allocate_managed(std::size_t) { return nullptr; }
+  virtual void release_managed(void*) noexcept {}
   /// @param shape  0 blocks: as many as the device keeps resident
   /// @throws DeviceError if the kernel fails, saying how
   void launch(const device::KernelCall& call, device::LaunchShape shape);

@@ -116,17 +116,26 @@ class GpuDevice final : public Device {
     else check(status, name_of_call("DeviceEnablePeerAccess") + " to " + other.info().address());
   }
 
+  bool shares_managed_memory() const override {
+    int shares = 0;
+    check(PALMETTE_GPU(DeviceGetAttribute)(&shares, gpu_concurrent_managed, info().index),
+          name_of_call("DeviceGetAttribute"));
+    return shares != 0;
+  }
+  void* allocate_managed(std::size_t bytes) override {
+    use("SetDevice");
+    void* memory = nullptr;
+    return enough(PALMETTE_GPU(MallocManaged)(&memory, bytes, PALMETTE_GPU(MemAttachGlobal)), "MallocManaged")
+               ? memory
+               : nullptr;
+  }
+  void release_managed(void* memory) noexcept override { do_release(memory); }
+
  protected:
   void* do_allocate(std::size_t bytes) override {
     use("SetDevice");
     void* memory = nullptr;
-    const PALMETTE_GPU(Error_t) status = PALMETTE_GPU(Malloc)(&memory, bytes);
-    if (status == gpu_out_of_memory) {
-      (void)PALMETTE_GPU(GetLastError)();
-      return nullptr;
-    }
-    check(status, name_of_call("Malloc"));
-    return memory;
+    return enough(PALMETTE_GPU(Malloc)(&memory, bytes), "Malloc") ? memory : nullptr;
   }
   void do_release(void* memory) noexcept override {
     if (PALMETTE_GPU(SetDevice)(info().index) == PALMETTE_GPU(Success)) (void)PALMETTE_GPU(Free)(memory);
@@ -173,6 +182,12 @@ class GpuDevice final : public Device {
   /// @param what  the call, without its vendor's prefix
   std::string name_of_call(const char* what) const {
     return "the device " + info().address() + ": " + gpu_kind + what;
+  }
+  /// Whether an allocation has not failed for lack of memory.
+  bool enough(PALMETTE_GPU(Error_t) status, const char* what) const {
+    if (status != gpu_out_of_memory) check(status, name_of_call(what));
+    else (void)PALMETTE_GPU(GetLastError)();
+    return status != gpu_out_of_memory;
   }
   void use(const char* what) const { check(PALMETTE_GPU(SetDevice)(info().index), name_of_call(what)); }
 

@@ -22,6 +22,7 @@ constexpr auto gpu_out_of_memory = hipErrorOutOfMemory;
 constexpr auto gpu_reached_before = hipErrorPeerAccessAlreadyEnabled;
 constexpr auto gpu_memory_clock = hipDeviceAttributeMemoryClockRate;
 constexpr auto gpu_memory_bits = hipDeviceAttributeMemoryBusWidth;
+constexpr auto gpu_concurrent_managed = hipDeviceAttributeConcurrentManagedAccess;
 constexpr const char* gpu_runtime_name = "HIP";
 constexpr const char* gpu_kind = "hip";
 inline hipMemoryType kind_of_memory(const hipPointerAttribute_t& found) {
@@ -39,6 +40,7 @@ constexpr auto gpu_out_of_memory = cudaErrorMemoryAllocation;
 constexpr auto gpu_reached_before = cudaErrorPeerAccessAlreadyEnabled;
 constexpr auto gpu_memory_clock = cudaDevAttrMemoryClockRate;
 constexpr auto gpu_memory_bits = cudaDevAttrGlobalMemoryBusWidth;
+constexpr auto gpu_concurrent_managed = cudaDevAttrConcurrentManagedAccess;
 constexpr const char* gpu_runtime_name = "CUDA";
 constexpr const char* gpu_kind = "cuda";
 inline cudaMemoryType kind_of_memory(const cudaPointerAttributes& found) { return found.type; }
