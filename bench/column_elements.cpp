@@ -116,6 +116,7 @@ void emulate_solves(const Problem& problem, index_t num_rhs) {
     TriangleOptions options;
     options.plan.world = make_emulated_world(4);
     options.plan.of_world.by_columns = true;
+    options.plan.of_world.by_network = true;  // whose puts are counted
     options.plan.of_world.tasks_per_element = 8;
     const SolvePlan<double> plan = plan_triangle(problem.matrix, options).value();
     DenseMatrix<double> b(plan.size(), num_rhs), x(plan.size(), num_rhs);

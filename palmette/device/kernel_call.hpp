@@ -30,7 +30,8 @@ enum class Kernel : char {
   copy_columns,
   unified_columns,  ///< of one element of several
   zero_copy_columns,
-  pushed_columns,  ///< only where there is a network
+  pushed_columns,
+  put_columns,  ///< only where there is a network
   region_trial,    ///< of one element of several; has no scalar type
 };
 

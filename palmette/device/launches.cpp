@@ -45,6 +45,7 @@ Closure closure_of(const KernelCall& call) {
     case Kernel::zero_copy_columns:
       return closure<ColumnSweep<T>>(call.argument, zero_copy_columns_kernel<T, K>);
     case Kernel::pushed_columns: return closure<ColumnSweep<T>>(call.argument, pushed_columns_kernel<T, K>);
+    case Kernel::put_columns: return closure<ColumnSweep<T>>(call.argument, put_columns_kernel<T, K>);
     case Kernel::residual: return closure<ResidualCall<T>>(call.argument, residual_kernel<T, K>);
     default: return {};
   }

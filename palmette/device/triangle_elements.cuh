@@ -162,11 +162,10 @@ PALMETTE_KERNEL void zero_copy_columns_kernel(ColumnSweep<T> s) {
 
 // ---- pushed ----
 
-#if defined(PALMETTE_WITH_NVSHMEM) || (!defined(__CUDACC__) && !defined(__HIPCC__))
-/// Who makes an element's last addition to a row of another element puts its sums there, of all right-hand
-/// sides, and the flag behind them: one message for each row and element, and nobody polls through the
-/// network.
-template <class T, Fault fault>
+/// Who makes an element's last addition to a row of another element brings its sums there, of all right-hand
+/// sides, and the flag behind them: one message for each row and element, and nobody polls through a link.
+/// @tparam sharing  pushed: by stores to the other element's memory; put: by the network
+template <class T, Sharing sharing, Fault fault>
 struct PushedSums {
   const ColumnSweep<T>& s;
   bool is_source = false;
@@ -181,10 +180,18 @@ struct PushedSums {
     if (gpu::lane() == s.element) {
       wait_for_zero<gpu::Scope::device>(&s.at.remaining[row]);
       gpu::fence<gpu::Scope::device>();
-    } else if constexpr (fault != Fault::relaxed_flag) {
-      gpu::wait_signal(arrived, s.at.run);
     } else {
-      while (gpu::load_relaxed<gpu::Scope::system>(arrived) != s.at.run) gpu::pause();
+      wait_for_flag(arrived);
+    }
+  }
+  PALMETTE_DEVICE void wait_for_flag(std::uint64_t* arrived) const {
+    if constexpr (sharing == Sharing::put && fault != Fault::no_network_wait) {
+#if defined(PALMETTE_WITH_NVSHMEM) || (!defined(__CUDACC__) && !defined(__HIPCC__))
+      gpu::wait_signal(arrived, s.at.run);
+#endif
+    } else {
+      while (gpu::load_relaxed<scope_of_others<fault>>(arrived) != s.at.run) gpu::pause();
+      if constexpr (fault != Fault::no_acquire) (void)gpu::load_acquire<scope_of_others<fault>>(arrived);
     }
   }
   PALMETTE_DEVICE T of(long long place) const {
@@ -204,19 +211,42 @@ struct PushedSums {
     // The last of a chain of additions: what the other lanes and warps added is acquired with it.
     if constexpr (fault != Fault::no_acquire)
       (void)gpu::load_acquire<gpu::Scope::device>(&s.at.remaining[row]);
-    constexpr int bytes = fault == Fault::wrong_size ? 4 : static_cast<int>(sizeof(T));
     const long long from = s.first_of(row);
-    gpu::put_signal(&s.at.slot[slot_of(s.element, from)], &s.at.left_sum[from], bytes * s.at.num_rhs,
-                    flag_of(s.element, row), s.at.run, s.element_of(row));
+    if constexpr (sharing == Sharing::put) {
+#if defined(PALMETTE_WITH_NVSHMEM) || (!defined(__CUDACC__) && !defined(__HIPCC__))
+      constexpr int bytes = fault == Fault::wrong_size ? 4 : static_cast<int>(sizeof(T));
+      gpu::put_signal(&s.at.slot[slot_of(s.element, from)], &s.at.left_sum[from], bytes * s.at.num_rhs,
+                      flag_of(s.element, row), s.at.run, s.element_of(row));
+#endif
+    } else {
+      store_sums(s.element_of(row), row, from);
+    }
+  }
+  PALMETTE_DEVICE void store_sums(int to, int row, long long from) const {
+    T* const slot = s.at.slot_of[to] + slot_of(s.element, from);
+    const int count = fault == Fault::wrong_size ? s.at.num_rhs - 1 : s.at.num_rhs;
+    for (int j = 0; j < count; ++j) slot[j] = s.at.left_sum[from + j];
+    std::uint64_t* const flag = s.at.arrived_of[to] + place_of_flag(s.element, row);
+    if constexpr (fault == Fault::relaxed_flag) gpu::store_relaxed<gpu::Scope::system>(flag, s.at.run);
+    else gpu::store_release<scope_of_others<fault>>(flag, s.at.run);
+  }
+  PALMETTE_DEVICE long long place_of_flag(int element, int row) const {
+    return static_cast<long long>(element) * s.a.n + row;
   }
   PALMETTE_DEVICE std::uint64_t* flag_of(int element, int row) const {
-    return &s.at.arrived[static_cast<long long>(element) * s.a.n + row];
+    return &s.at.arrived[place_of_flag(element, row)];
   }
 };
 
 template <class T, int K>
 PALMETTE_KERNEL void pushed_columns_kernel(ColumnSweep<T> s) {
-  over_columns<T, K>(s, PushedSums<T, Fault::none>{s});
+  if (gpu::leads_wave()) over_columns<T, K>(s, PushedSums<T, Sharing::pushed, Fault::none>{s});
+}
+
+#if defined(PALMETTE_WITH_NVSHMEM) || (!defined(__CUDACC__) && !defined(__HIPCC__))
+template <class T, int K>
+PALMETTE_KERNEL void put_columns_kernel(ColumnSweep<T> s) {
+  over_columns<T, K>(s, PushedSums<T, Sharing::put, Fault::none>{s});
   gpu::quiet();
 }
 #endif

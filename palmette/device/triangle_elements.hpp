@@ -12,7 +12,8 @@ namespace palmette::device {
 enum class Sharing : char {
   unified,    ///< in managed memory, which all elements read and write
   zero_copy,  ///< added up at home, read from there by the element that solves
-  pushed,     ///< added up at home, then put once into the memory of the element that solves
+  pushed,     ///< added up at home, then stored once into the memory of the element that solves
+  put,        ///< the same by a network: NVSHMEM, or the emulator's
 };
 
 /// One element's columns of a sparse triangle, in the order in which they are solved: a column comes after
@@ -44,9 +45,11 @@ struct ElementVectors {
   int* shared_remaining;  ///< unified: n, managed
   const T* const* left_sum_of;     ///< zero_copy: left_sum of each element, by address
   const int* const* remaining_of;  ///< zero_copy: the same of `remaining`
-  T* slot;                 ///< pushed: elements × n × num_rhs, symmetric: what an element adds to a row
-  std::uint64_t* arrived;  ///< pushed: elements × n, symmetric: `run` when the slot is filled
+  T* slot;                 ///< pushed, put: elements × n × num_rhs, symmetric: what an element adds to a row
+  std::uint64_t* arrived;  ///< pushed, put: elements × n, symmetric: `run` when the slot is filled
   std::uint64_t run;       ///< number of the solve, not 0
+  T* const* slot_of;       ///< pushed: slot of each element, by address
+  std::uint64_t* const* arrived_of;  ///< pushed: the same of `arrived`
 };
 
 /// The only argument of the kernels.

@@ -11,16 +11,21 @@ namespace {
 
 constexpr int most_elements = 32;  // a lane of a warp for each
 
-device::Sharing sharing_of(SolveMethod method) {
+device::Sharing sharing_of(SolveMethod method, bool by_network) {
   if (method == SolveMethod::devices_unified) return device::Sharing::unified;
-  if (method == SolveMethod::devices_pushed) return device::Sharing::pushed;
-  return device::Sharing::zero_copy;
+  if (method != SolveMethod::devices_pushed) return device::Sharing::zero_copy;
+  return by_network ? device::Sharing::put : device::Sharing::pushed;
+}
+
+bool is_pushed(device::Sharing sharing) {
+  return sharing == device::Sharing::pushed || sharing == device::Sharing::put;
 }
 
 device::Kernel kernel_of(device::Sharing sharing) {
   switch (sharing) {
     case device::Sharing::unified: return device::Kernel::unified_columns;
     case device::Sharing::pushed: return device::Kernel::pushed_columns;
+    case device::Sharing::put: return device::Kernel::put_columns;
     case device::Sharing::zero_copy: break;
   }
   return device::Kernel::zero_copy_columns;
@@ -86,7 +91,11 @@ ElementColumnsCore<T>::ElementColumnsCore(std::shared_ptr<DeviceWorld> world, co
                                           LowerTriangle<T> triangle)
     : world_(std::move(world)),
       triangle_(std::move(triangle)),
-      deal_(ColumnDeal::of(triangle_.size(), world_->size(), options.tasks_per_element)) {}
+      deal_(ColumnDeal::of(triangle_.size(), world_->size(), options.tasks_per_element)),
+      by_network_(options.by_network) {
+  if (by_network_ && !world_->has_network())
+    throw UsageError("these devices have no network: solve by stores to each other's memory");
+}
 
 template <class T>
 const DealtColumns<T>& ElementColumnsCore<T>::columns(bool transposed) const {
@@ -128,10 +137,20 @@ void ElementColumnsCore<T>::reserve_shared(device::Sharing sharing) const {
   ColumnVectors<T>& v = vectors_;
   const auto n = static_cast<std::size_t>(triangle_.size()), values = n * v.room;
   const auto elements = static_cast<std::size_t>(deal_.elements);
-  if (sharing == device::Sharing::pushed && v.slot.size() == 0) {
+  if (is_pushed(sharing) && v.slots.empty()) {
     v.slot = {*world_, values * elements};
     v.arrived = {*world_, n * elements};
-    for (int e = 0; e < deal_.elements; ++e) world_->element(e)->clear(v.arrived.data(e), v.arrived.bytes());
+    std::vector<T*> slots;
+    std::vector<std::uint64_t*> flags;
+    for (int e = 0; e < deal_.elements; ++e) {
+      slots.push_back(v.slot.data(e));
+      flags.push_back(v.arrived.data(e));
+      world_->element(e)->clear(v.arrived.data(e), v.arrived.bytes());
+    }
+    for (int e = 0; e < deal_.elements; ++e) {
+      v.slots.emplace_back(world_->element(e), slots);
+      v.flags.emplace_back(world_->element(e), flags);
+    }
   }
   if (sharing == device::Sharing::unified && !v.shared_sum) {
     v.shared_sum = world_->allocate_managed(values * sizeof(T));
@@ -195,7 +214,8 @@ device::ColumnSweep<T> ElementColumnsCore<T>::arguments(const DealtColumns<T>& d
            a.ptr.data(), a.row.data(), a.value.data(), a.diagonal.data(), a.sources.data()},
           {num_rhs, v.b[e].data(), v.x[e].data(), v.left_sum.data(e), v.remaining.data(e), v.ticket.data(e),
            static_cast<T*>(v.shared_sum.get()), static_cast<int*>(v.shared_remaining.get()),
-           v.sums[e].data(), v.counters[e].data(), v.slot.data(e), v.arrived.data(e), sweeps_}};
+           v.sums[e].data(), v.counters[e].data(), v.slot.data(e), v.arrived.data(e), sweeps_,
+           v.slots.empty() ? nullptr : v.slots[e].data(), v.flags.empty() ? nullptr : v.flags[e].data()}};
 }
 
 template <class T>
@@ -239,10 +259,7 @@ void ElementColumnsCore<T>::store(const DealtColumns<T>& dealt, const CoreRun<T>
 
 template <class T>
 void ElementColumnsCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
-  const device::Sharing sharing = sharing_of(run.method);
-  if (sharing == device::Sharing::pushed && !world_->has_network())
-    throw UsageError("the method devices_pushed needs a network between the devices, which these have not; "
-                     "choose devices_zero_copy");
+  const device::Sharing sharing = sharing_of(run.method, by_network_);
   const std::lock_guard lock(one_solve_);
   const DealtColumns<T>& dealt = columns(transposed);
   reserve(sharing, run.num_rhs());

@@ -54,8 +54,10 @@ struct ColumnVectors {
   SymmetricArray<int> remaining, ticket;
   std::vector<DeviceArray<const T*>> sums;         ///< by element: the addresses of all
   std::vector<DeviceArray<const int*>> counters;
-  SymmetricArray<T> slot;                          ///< pushed
-  SymmetricArray<std::uint64_t> arrived;           ///< pushed
+  SymmetricArray<T> slot;                          ///< pushed, put
+  SymmetricArray<std::uint64_t> arrived;           ///< pushed, put
+  std::vector<DeviceArray<T*>> slots;              ///< by element: the addresses of all
+  std::vector<DeviceArray<std::uint64_t*>> flags;
   std::shared_ptr<void> shared_sum, shared_remaining;  ///< unified
 };
 
@@ -90,6 +92,7 @@ class ElementColumnsCore final : public SweepCore<T> {
   std::shared_ptr<DeviceWorld> world_;
   LowerTriangle<T> triangle_;
   ColumnDeal deal_;
+  bool by_network_;
   mutable ProcessMutex one_solve_;  // guards what follows
   mutable std::optional<DealtColumns<T>> columns_[2];  // plain, transposed
   mutable ColumnVectors<T> vectors_;

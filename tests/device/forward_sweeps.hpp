@@ -195,6 +195,8 @@ struct SharedColumns {
     for (int q = 0; q < pes; ++q) {
       sums.push_back(on_device(sum, q));
       counters.push_back(on_device(remaining, q));
+      slots.push_back(on_device(slot, q));
+      flags.push_back(on_device(arrived, q));
     }
   }
 
@@ -205,6 +207,8 @@ struct SharedColumns {
   int* managed_remaining;
   std::vector<const double*> sums;
   std::vector<const int*> counters;
+  std::vector<double*> slots;
+  std::vector<std::uint64_t*> flags;
 };
 
 /// A solve over several devices, by any of the ways in which they share sums.
@@ -239,7 +243,9 @@ struct ColumnTrial {
                upload_there(all.counters, q),
                on_device(all.slot, q),
                on_device(all.arrived, q),
-               1};
+               1,
+               upload_there(all.slots, q),
+               upload_there(all.flags, q)};
     return made;
   }
   /// Row after row, as they lie on the elements.

@@ -16,6 +16,6 @@ namespace palmette::device {
 #define INSTANTIATE(scalar, word, kernel)                                 \
   template __global__ void kernel##_kernel<scalar, 1>(ColumnSweep<scalar>); \
   template __global__ void kernel##_kernel<scalar, 4>(ColumnSweep<scalar>);
-PALMETTE_FOR_EACH_KERNEL_SCALAR(INSTANTIATE, pushed_columns)
+PALMETTE_FOR_EACH_KERNEL_SCALAR(INSTANTIATE, put_columns)
 
 }  // namespace palmette::device

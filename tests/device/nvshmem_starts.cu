@@ -15,7 +15,7 @@ namespace palmette::device {
   template __global__ void kernel##_kernel<scalar, 4>(Argument<scalar>);
 PALMETTE_FOR_EACH_KERNEL_SCALAR(INSTANTIATE, network_forward, ElementSweep)
 PALMETTE_FOR_EACH_KERNEL_SCALAR(INSTANTIATE, network_backward, ElementSweep)
-PALMETTE_FOR_EACH_KERNEL_SCALAR(INSTANTIATE, pushed_columns, ColumnSweep)
+PALMETTE_FOR_EACH_KERNEL_SCALAR(INSTANTIATE, put_columns, ColumnSweep)
 
 }  // namespace palmette::device
 

@@ -10,7 +10,8 @@
 namespace palmette::sweeps {
 namespace {
 
-constexpr Sharing all_sharings[] = {Sharing::unified, Sharing::zero_copy, Sharing::pushed};
+constexpr Sharing all_sharings[] = {Sharing::unified, Sharing::zero_copy, Sharing::pushed,
+                                     Sharing::put};
 
 bool says(const Report& report, const std::string& words) {
   return std::any_of(report.errors.begin(), report.errors.end(),
@@ -55,13 +56,14 @@ TEST(TriangleElements, fifty_right_hand_sides_are_right_and_without_race) {
 std::string compiled_columns(Sharing sharing, const std::string& scalar, int num_rhs) {
   const std::string name = sharing == Sharing::unified ? "unified"
                            : sharing == Sharing::pushed ? "pushed"
+                           : sharing == Sharing::put    ? "put"
                                                         : "zero_copy";
   return name + "_columns_kernel<" + scalar + (num_rhs == 1 ? ", 1>" : ", 4>");
 }
 
 /// Kernels that put call NVSHMEM, whose functions are declared for these words alone.
 const PtxModule& module_of(Sharing sharing, int architecture) {
-  return compiled_module(sharing == Sharing::pushed ? "network_words" : "columns", architecture);
+  return compiled_module(sharing == Sharing::put ? "network_words" : "columns", architecture);
 }
 
 /// Sums depend on the order of threads, so errors are judged and not bits.
@@ -92,7 +94,7 @@ TEST(TriangleElements, what_nvcc_made_is_right_and_without_race_too) {
 TEST(TriangleElements, registers_leave_room_for_1024_threads_on_a_multiprocessor) {
   PALMETTE_NEEDS_NVCC();
   for (const int architecture : {80, 90})
-    for (const Sharing sharing : {Sharing::unified, Sharing::zero_copy})
+    for (const Sharing sharing : {Sharing::unified, Sharing::zero_copy, Sharing::pushed})
       for (const std::string scalar : {"float", "double", "Complex<float>", "Complex<double>"})
         for (const int num_rhs : {1, 4}) {
           const std::string kernel = compiled_columns(sharing, scalar, num_rhs);
@@ -119,7 +121,7 @@ TEST(TriangleElements, puts_are_one_for_each_row_and_foreign_element_whatever_th
     for (const auto& [row, value] : triangle.below[column])
       if (deal.pe_of(row) != deal.pe_of(column)) pairs.emplace(row, deal.pe_of(column));
   for (const int num_rhs : {1, 3, 6}) {
-    const Trial trial = try_large(Sharing::pushed, num_rhs);
+    const Trial trial = try_large(Sharing::put, num_rhs);
     EXPECT_EQ(trial.report.puts, pairs.size());
     EXPECT_EQ(trial.report.put_bytes, 8 * num_rhs * pairs.size());
     EXPECT_EQ(trial.report.remote_gets, 0u);
@@ -127,7 +129,7 @@ TEST(TriangleElements, puts_are_one_for_each_row_and_foreign_element_whatever_th
 }
 
 TEST(TriangleElements, zero_copy_reads_a_foreign_sum_once_and_its_count_at_least_once) {
-  const std::uint64_t sums = try_large(Sharing::pushed, 1).report.puts;
+  const std::uint64_t sums = try_large(Sharing::put, 1).report.puts;
   for (const int num_rhs : {1, 6}) {
     const Report report = try_large(Sharing::zero_copy, num_rhs).report;
     EXPECT_GE(report.remote_gets, (1 + num_rhs) * sums);
@@ -146,6 +148,7 @@ std::uint64_t moves_of(const Trial& trial) {
 TEST(TriangleElements, only_managed_pages_move_and_each_at_least_once) {
   EXPECT_EQ(moves_of(try_large(Sharing::zero_copy, 1)), 0u);
   EXPECT_EQ(moves_of(try_large(Sharing::pushed, 3)), 0u);
+  EXPECT_EQ(moves_of(try_large(Sharing::put, 3)), 0u);
   EXPECT_GE(moves_of(try_large(Sharing::unified, 1)), 2u);  // the page of the sums and that of the counts
   // 60 · 140 sums of 8 bytes are 67,200 bytes: two pages.
   const SparseTriangle chains = make_triangle(140, 1);
@@ -172,26 +175,32 @@ TEST(TriangleElements, counts_published_to_their_device_alone_are_a_race) {
   EXPECT_EQ(part_found(Sharing::zero_copy, Fault::narrow_scope, "race"), 1);
   EXPECT_EQ(part_found(Sharing::unified, Fault::narrow_scope, "race", 3), 1);
   EXPECT_EQ(part_found(Sharing::zero_copy, Fault::narrow_scope, "race", 3), 1);
+  EXPECT_EQ(part_found(Sharing::pushed, Fault::narrow_scope, "race"), 1);
+  EXPECT_EQ(part_found(Sharing::pushed, Fault::narrow_scope, "race", 3), 1);
 }
 
 TEST(TriangleElements, sums_read_without_acquire_are_a_race) {
   EXPECT_EQ(part_found(Sharing::pushed, Fault::relaxed_flag, "race"), 1);
   EXPECT_EQ(part_found(Sharing::pushed, Fault::relaxed_flag, "race", 3), 1);
+  EXPECT_EQ(part_found(Sharing::pushed, Fault::no_acquire, "race"), 1);
+  EXPECT_EQ(part_found(Sharing::put, Fault::no_network_wait, "race"), 1);
+  EXPECT_EQ(part_found(Sharing::put, Fault::no_network_wait, "race", 3), 1);
   // Not where the thread that puts was also the last to add: then no other's addition came after its own.
-  EXPECT_GT(part_found(Sharing::pushed, Fault::no_acquire, "race"), 0.5);
+  EXPECT_GT(part_found(Sharing::put, Fault::no_acquire, "race"), 0.5);
 }
 
 TEST(TriangleElements, a_sum_read_with_half_its_size_is_reported) {
   EXPECT_EQ(part_found(Sharing::zero_copy, Fault::wrong_size, "4 bytes from another device"), 1);
 }
 
-TEST(TriangleElements, half_a_sum_put_makes_x_wrong) {
+TEST(TriangleElements, half_a_sum_put_or_a_missing_one_makes_x_wrong) {
   const SparseTriangle triangle = make_triangle(200, 3);
-  for (const int num_rhs : {1, 3}) {
-    const Trial trial = try_columns_of_elements(
-        {triangle, {3, 8}, Sharing::pushed, Fault::wrong_size, num_rhs}, options_of(1, 3), {2, 64});
-    EXPECT_GT(trial.error, 1e-6);
-  }
+  for (const Sharing sharing : {Sharing::pushed, Sharing::put})
+    for (const int num_rhs : {1, 3}) {
+      const Trial trial = try_columns_of_elements({triangle, {3, 8}, sharing, Fault::wrong_size, num_rhs},
+                                                  options_of(1, 3), {2, 64});
+      EXPECT_GT(trial.error, 1e-6);
+    }
 }
 
 }  // namespace

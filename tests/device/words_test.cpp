@@ -57,12 +57,12 @@ TEST_P(Words, between_processing_elements_become_calls_of_nvshmem) {
 }
 
 /// Whoever counts a row's last addition acquires all of them before the put that carries them.
-TEST_P(Words, of_pushed_columns_stand_in_the_order_of_the_protocol) {
+TEST_P(Words, of_put_columns_stand_in_the_order_of_the_protocol) {
   PALMETTE_NEEDS_NVCC();
   const std::string text = compiled_text("network_words", GetParam(), "ptx");
   for (const std::string scalar : {"f", "d", "NS0_7ComplexIfEE", "NS0_7ComplexIdEE"})
     for (const std::string num_rhs : {"1", "4"}) {
-      const std::string kernel = "_ZN8palmette6device21pushed_columns_kernelI" + scalar + "Li" + num_rhs +
+      const std::string kernel = "_ZN8palmette6device18put_columns_kernelI" + scalar + "Li" + num_rhs +
                                  "EEEvNS0_11ColumnSweepIT_EE";
       const bool is_wide = scalar.find('d') != std::string::npos;
       EXPECT_PRED2(has_in_order, body_of(text, kernel),
@@ -75,7 +75,7 @@ TEST_P(Words, of_pushed_columns_stand_in_the_order_of_the_protocol) {
 TEST_P(Words, are_all_known_to_the_interpreter) {
   PALMETTE_NEEDS_NVCC();
   EXPECT_EQ(compiled_module("words", GetParam()).kernel_names().size(), words.size());
-  // and pushed columns, of four scalar types, for one and four right-hand sides
+  // and columns that are put, of four scalar types, for one and four right-hand sides
   EXPECT_EQ(compiled_module("network_words", GetParam()).kernel_names().size(), network_words.size() + 8);
 }
 

@@ -47,6 +47,7 @@ SolvePlan<T> plan_on(int elements, const SparseMatrix<T>& triangle, bool lower, 
   options.lower = lower;
   options.plan.world = make_emulated_world(elements, watched(seed));
   options.plan.of_world.by_columns = true;
+  options.plan.of_world.by_network = seed % 3 == 0;
   options.plan.of_world.tasks_per_element = tasks;
   return plan_triangle(triangle, options).value();
 }
@@ -127,6 +128,7 @@ TEST(element_columns_of_doubles, sums_of_all_right_hand_sides_travel_together) {
   TriangleOptions options;
   options.plan.world = make_emulated_world(3, watched(1));
   options.plan.of_world.by_columns = true;
+  options.plan.of_world.by_network = true;
   options.plan.of_world.tasks_per_element = 4;
   const auto plan = plan_triangle(triangle, options).value();
   for (const index_t rhs : {1, 3, 50, 70}) {
@@ -164,6 +166,7 @@ CountedSolve count_solve(const SparseMatrix<double>& triangle, const ColumnCase&
   TriangleOptions options;
   options.plan.world = make_emulated_world(given.devices, watched(given.devices));
   options.plan.of_world.by_columns = true;
+  options.plan.of_world.by_network = true;
   options.plan.of_world.tasks_per_element = given.tasks_per_device;
   const auto plan = plan_triangle(triangle, options).value();
   const DenseMatrix<double> b = reference::random_dense<double>(triangle.cols(), given.num_rhs, 7);

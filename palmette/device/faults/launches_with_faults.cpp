@@ -30,8 +30,10 @@ Closure columns_closure(Sharing sharing, const ColumnSweep<double>& sweep) {
     case Sharing::unified: return [=] { over_columns<double, K>(sweep, UnifiedSums<double, f>{sweep}); };
     case Sharing::zero_copy: return [=] { over_columns<double, K>(sweep, ZeroCopySums<double, f>(sweep)); };
     case Sharing::pushed:
+      return [=] { over_columns<double, K>(sweep, PushedSums<double, Sharing::pushed, f>{sweep}); };
+    case Sharing::put:
       return [=] {
-        over_columns<double, K>(sweep, PushedSums<double, f>{sweep});
+        over_columns<double, K>(sweep, PushedSums<double, Sharing::put, f>{sweep});
         gpu::quiet();
       };
   }
@@ -102,6 +104,7 @@ emulate::Launch columns_with(Fault fault, Sharing sharing, const ColumnSweep<dou
     case Fault::no_acquire: return with(columns_closure_of<Fault::no_acquire>(sharing, sweep));
     case Fault::relaxed_flag: return with(columns_closure_of<Fault::relaxed_flag>(sharing, sweep));
     case Fault::wrong_size: return with(columns_closure_of<Fault::wrong_size>(sharing, sweep));
+    case Fault::no_network_wait: return with(columns_closure_of<Fault::no_network_wait>(sharing, sweep));
     default: return with(columns_closure_of<Fault::none>(sharing, sweep));
   }
 }

@@ -36,6 +36,7 @@ const void* kernel_of(Kernel kernel) {
     case Kernel::element_backward: return reinterpret_cast<const void*>(&element_backward_kernel<T, K>);
     case Kernel::unified_columns: return reinterpret_cast<const void*>(&unified_columns_kernel<T, K>);
     case Kernel::zero_copy_columns: return reinterpret_cast<const void*>(&zero_copy_columns_kernel<T, K>);
+    case Kernel::pushed_columns: return reinterpret_cast<const void*>(&pushed_columns_kernel<T, K>);
     case Kernel::residual: return reinterpret_cast<const void*>(&residual_kernel<T, K>);
     default: return nullptr;
   }
