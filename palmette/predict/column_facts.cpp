@@ -35,7 +35,8 @@ ColumnLevels column_levels(const SparsityPattern& strict) {
 
 ColumnBytes column_bytes(const ColumnCase& given, int scalar_bytes) {
   const offset_t n = given.strict.cols, entries = static_cast<offset_t>(given.strict.row_index.size());
-  const offset_t s = scalar_bytes, p = given.devices, sums = s * given.num_rhs;
+  const offset_t s = scalar_bytes, p = given.devices;
+  const offset_t sums = s * std::min(given.num_rhs, most_rhs_of_run);
   ColumnBytes bytes;
   // Row numbers and values; column number, pointer, diagonal, b and x.
   bytes.problem = entries * (4 + s) + n * (4 + 8 + s + 2 * sums);

@@ -345,11 +345,31 @@ void check(const ColumnCase& given, const ColumnMachine& machine) {
                      " right-hand sides at a time; it must take at least 1");
 }
 
+/// One run behind the other.
+void add(ColumnSimulation& sum, const ColumnSimulation& run) {
+  sum.seconds += run.seconds;
+  sum.waiting_seconds += run.waiting_seconds;
+  sum.local_additions += run.local_additions;
+  sum.other_additions += run.other_additions;
+  sum.sums += run.sums;
+  sum.polls += run.polls;
+  sum.messages += run.messages;
+  sum.bytes += run.bytes;
+  sum.page_moves.resize(run.page_moves.size());
+  for (std::size_t d = 0; d < run.page_moves.size(); ++d) sum.page_moves[d] += run.page_moves[d];
+}
+
 }  // namespace
 
 ColumnSimulation simulate_columns(const ColumnCase& given, const ColumnMachine& machine) {
   check(given, machine);
-  return Run(given, machine).simulate();
+  ColumnSimulation all;
+  for (index_t first = 0; first < given.num_rhs; first += most_rhs_of_run) {
+    ColumnCase part = given;
+    part.num_rhs = std::min(most_rhs_of_run, given.num_rhs - first);
+    add(all, Run(part, machine).simulate());
+  }
+  return all;
 }
 
 }  // namespace palmette

@@ -47,15 +47,17 @@ struct ColumnCase {
   int devices = 1;
   index_t tasks_per_device = 1;
   SumSharing sharing = SumSharing::zero_copy;
-  index_t num_rhs = 1;  ///< for which the kernels run once
+  /// The kernels run once for each most_rhs_of_run of them, one run after the other.
+  index_t num_rhs = 1;
 };
+inline constexpr index_t most_rhs_of_run = 64;
 
-/// One forward solve in double precision. Times are simulated, counts are of the simulated run. Waits and
-/// counters are of rows, whatever the number of right-hand sides; sums are of each of them.
+/// One forward solve in double precision. Times are simulated, counts are of the simulated runs. Waits and
+/// counters are of rows, whatever the number of right-hand sides of a run; sums are of each of them.
 struct ColumnSimulation {
   double seconds = 0;
   double waiting_seconds = 0;   ///< of all warps together, columns taken and not ready
-  offset_t local_additions = 0;  ///< entries in rows of their own device, once for all right-hand sides
+  offset_t local_additions = 0;  ///< entries in rows of their own device, once in each run
   offset_t other_additions = 0;
   offset_t sums = 0;            ///< rows and devices that add to them, other than the one that solves
   offset_t polls = 0;           ///< loads of counters of other devices
@@ -68,7 +70,7 @@ struct ColumnSimulation {
 };
 
 /// @throws UsageError if the machine has fewer devices, or for numbers less than 1
-/// @cost  O(entries + n·devices) and, for unified memory, O(num_rhs·n) and what its pages move
+/// @cost  in each run O(entries + n·devices) and, for unified memory, O(num_rhs·n) and what its pages move
 ColumnSimulation simulate_columns(const ColumnCase& given, const ColumnMachine& machine);
 
 /// The entries of a square pattern below the diagonal.
@@ -82,7 +84,7 @@ struct ColumnLevels {
 ColumnLevels column_levels(const SparsityPattern& strict);
 
 /// Bytes on all devices together: columns and vectors that must be somewhere, and the arrays by which the
-/// devices share sums, for all right-hand sides of the case.
+/// devices share sums, for the right-hand sides of a run.
 struct ColumnBytes {
   offset_t problem = 0;
   offset_t sharing = 0;

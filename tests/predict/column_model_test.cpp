@@ -78,6 +78,26 @@ TEST(ColumnModel, a_put_of_fifty_sums_takes_the_link_longer_and_their_pages_all_
   EXPECT_LE(unified.all_page_moves(), 2 * 7 + 3);
 }
 
+TEST(ColumnModel, more_right_hand_sides_than_a_run_takes_are_several_runs) {
+  const SparsityPattern strict = strict_of("random_triangular", 300, 20);
+  const ColumnMachine m = column_machine("dgx-1");
+  for (const SumSharing sharing : {SumSharing::unified, SumSharing::zero_copy, SumSharing::pushed}) {
+    const auto run = [&](index_t num_rhs) { return simulate_columns({strict, 3, 2, sharing, num_rhs}, m); };
+    const ColumnSimulation all = run(150), most = run(64), rest = run(22);
+    EXPECT_NEAR(all.seconds, 2 * most.seconds + rest.seconds, 1e-12);
+    EXPECT_NEAR(all.waiting_seconds, 2 * most.waiting_seconds + rest.waiting_seconds, 1e-9);
+    EXPECT_EQ(all.sums, 3 * most.sums);
+    EXPECT_EQ(all.local_additions, 3 * most.local_additions);
+    EXPECT_EQ(all.other_additions, 3 * most.other_additions);
+    EXPECT_EQ(all.polls, 2 * most.polls + rest.polls);
+    EXPECT_EQ(all.messages, 2 * most.messages + rest.messages);
+    EXPECT_EQ(all.bytes, 2 * most.bytes + rest.bytes);
+    EXPECT_EQ(all.all_page_moves(), 2 * most.all_page_moves() + rest.all_page_moves());
+    EXPECT_EQ(column_bytes({strict, 3, 2, sharing, 150}, 8).sharing,
+              column_bytes({strict, 3, 2, sharing, 64}, 8).sharing);
+  }
+}
+
 TEST(ColumnModel, bytes_grow_by_those_of_vectors_and_sums) {
   const SparsityPattern chain = strict_of("bidiagonal", 10);
   for (const SumSharing sharing : {SumSharing::unified, SumSharing::zero_copy, SumSharing::pushed}) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "palmette/predict/predict.hpp"
+#include "palmette/solve/core.hpp"
 #include "tests/scalars.hpp"
 #include "tests/seeds.hpp"
 #include "tests/solve/device_plans.hpp"
@@ -200,8 +201,9 @@ TEST(element_columns_of_doubles, messages_bytes_and_memory_are_as_the_column_mod
   if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
   const auto triangle = random_triangle<double>(24, true, 9);
   const SparsityPattern strict = strict_lower(triangle.pattern);
+  static_assert(most_rhs_of_run == solve_detail::rhs_block);
   for (const int devices : {1, 2, 3, 5})
-    for (const index_t rhs : {1, 3, 50}) {
+    for (const index_t rhs : {1, 3, 50, 70}) {
       const index_t tasks = 1 + devices % 4;
       expect_counts_of_the_model(triangle, {strict, devices, tasks, SumSharing::unified, rhs},
                                  SolveMethod::devices_unified);
