@@ -106,14 +106,14 @@ class SystemOfSeeds {
   std::vector<DenseMatrix<T>> judge_;
 };
 
-/// One seed of seven tries a larger system on larger devices.
+/// 500 seeds in double precision. One of seven tries a larger system on larger devices.
 template <class T>
-void expect_bits_under_every_seed(int seeds, std::span<const Layers> shapes,
+void expect_bits_under_every_seed(std::span<const Layers> shapes,
                                   const typename SystemOfSeeds<T>::RunOf& run_of) {
   index_t most_layers = 1;
   for (const Layers& shape : shapes) most_layers = std::max(most_layers, shape.layers);
   const SystemOfSeeds<T> small(true, most_layers, run_of), large(false, most_layers, run_of);
-  for (int seed = 1; seed <= testing::num_seeds(seeds); ++seed) {
+  for (int seed = 1; seed <= testing::num_seeds_of<T>(500); ++seed) {
     const Layers& shape = shapes[static_cast<std::size_t>(seed) % shapes.size()];
     ASSERT_NO_FATAL_FAILURE((seed % 7 == 0 ? large : small).expect_bits(shape, seed));
   }

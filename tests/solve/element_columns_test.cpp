@@ -89,17 +89,17 @@ TYPED_TEST(element_columns, more_devices_than_rows_one_row_and_none_are_ordinary
   }
 }
 
-TEST(element_columns_of_doubles, are_right_under_500_seeds) {
-  if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
-  const auto triangle = random_triangle<double>(24, true, 9);
-  for (int seed = 1; seed <= testing::num_seeds(500); ++seed) {
+TYPED_TEST(element_columns, are_right_under_every_seed) {
+  using T = TypeParam;
+  const auto triangle = random_triangle<T>(24, true, 9);
+  for (int seed = 1; seed <= testing::num_seeds_of<T>(500); ++seed) {
     const auto plan = plan_on(1 + seed % 8, triangle, true, 1 + seed % 5, seed);
     for (const SolveMethodInfo& method : solve_method_list(SolveWhere::devices_by_columns)) {
-      const DenseMatrix<double> b = reference::random_dense<double>(24, seed / 8 % 4 == 0 ? 5 : 1, 7);
-      const DenseMatrix<double> x = reference::solved(plan, Operation::plain, b, {method.method, nullptr});
-      ASSERT_LE(reference::backward_error<double>(reference::dense_of(triangle).view(), Operation::plain,
-                                                  b.view(), x.view()),
-                8 * unit_roundoff<double>)
+      const DenseMatrix<T> b = reference::random_dense<T>(24, seed / 8 % 4 == 0 ? 5 : 1, 7);
+      const DenseMatrix<T> x = reference::solved(plan, Operation::plain, b, {method.method, nullptr});
+      ASSERT_LE(reference::backward_error<T>(reference::dense_of(triangle).view(), Operation::plain, b.view(),
+                                             x.view()),
+                8 * unit_roundoff<T>)
           << method.name << ", seed " << seed;
     }
   }

@@ -92,8 +92,7 @@ TYPED_TEST(element_layers, bits_depend_on_the_number_of_layers_alone) {
 
 TYPED_TEST(element_layers, small_systems_have_their_bits_under_every_seed) {
   reference::expect_bits_under_every_seed<TypeParam>(
-      std::is_same_v<TypeParam, double> ? 500 : 20, shapes_of_layers,
-      [](const Layers& shape, int seed, bool is_small) {
+      shapes_of_layers, [](const Layers& shape, int seed, bool is_small) {
         return reference::RunOfSeed{reference::on_layers_for_seed(shape, seed, is_small)};
       });
 }

@@ -65,9 +65,9 @@ TEST_F(ElementLevels, bits_depend_on_the_number_of_layers_alone) {
   }
 }
 
-TEST_F(ElementLevels, small_systems_have_their_bits_under_every_seed) {
-  reference::expect_bits_under_every_seed<double>(
-      500, shapes_of_layers, [](const Layers& shape, int seed, bool is_small) {
+TYPED_TEST(element_levels, small_systems_have_their_bits_under_every_seed) {
+  reference::expect_bits_under_every_seed<TypeParam>(
+      shapes_of_layers, [](const Layers& shape, int seed, bool is_small) {
         PlanOptions options = reference::on_layers_for_seed(shape, seed, is_small);
         options.of_world.layered_method = LayeredMethod::baseline_3d;
         return reference::RunOfSeed{options};

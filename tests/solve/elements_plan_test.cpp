@@ -141,8 +141,7 @@ TYPED_TEST(elements_plan, small_systems_have_their_bits_under_every_seed) {
   std::vector<reference::Layers> shapes;
   for (const ProcessGrid grid : grids) shapes.push_back({grid, 1});
   reference::expect_bits_under_every_seed<TypeParam>(
-      std::is_same_v<TypeParam, double> ? 500 : 20, shapes,
-      [](const reference::Layers& shape, int seed, bool is_small) {
+      shapes, [](const reference::Layers& shape, int seed, bool is_small) {
         WorldOptions of_world = small_subtrees(shape.grid, seed);
         if (is_small) of_world.subtrees.max_entries = 20;
         const auto device = is_small ? reference::small_device(seed, 2) : watched(seed);
