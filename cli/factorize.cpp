@@ -5,6 +5,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/names.hpp"
+#include "cli/rank_factors.hpp"
 #include "cli/report_json.hpp"
 #include "cli/report_table.hpp"
 #include "cli/system_run.hpp"
@@ -20,6 +21,7 @@ struct FactorizeCommand {
   int threads = 0;
   std::string out;
   OutputOptions output;
+  RankOptions ranks;
 };
 
 double bytes_of_file(const std::string& path) {
@@ -74,6 +76,9 @@ int run_factorize(const FactorizeCommand& command) {
   if (command.out == "-")
     throw UsageError("--out - is not possible: factors are read where they lie in a file; give its name");
   check_destinations(command.out, command.output.json, command.matrix.path);
+  if (command.ranks.wanted())
+    return factorize_over_ranks({command.matrix, command.kind_and_order, command.precision, command.threads,
+                                 command.out, command.output, command.ranks});
   check_out(command.out);
   ProgressBar progress(!command.output.quiet);
   ReadResult input = read_input(command.matrix, command.threads, progress);
@@ -92,9 +97,12 @@ Command add_factorize(CLI::App& root) {
       new_subcommand(root, "factorize",
                      "Factorize A, and keep matrix and factors in a file for later solves.\n"
                      "The file is checked by sections when it is used, and is refused if it was cut or\n"
-                     "changed. It fits this version of Palmette.",
+                     "changed. It fits this version of Palmette. Over ranks each rank writes a file,\n"
+                     "FILE.rank0 and so on, and as many ranks solve with them.",
                      "  palmette factorize A.mtx --out A.factors\n"
-                     "  palmette solve --factors A.factors --rhs b.mtx --out x.mtx\n");
+                     "  palmette solve --factors A.factors --rhs b.mtx --out x.mtx\n"
+                     "  mpiexec -n 4 palmette factorize A.mtx --out A.factors\n"
+                     "  mpiexec -n 4 palmette solve --factors A.factors --rhs b.mtx --out x.mtx\n");
   const auto command = std::make_shared<FactorizeCommand>();
   add_matrix_options(app, command->matrix);
   OptionGroup method(app, "Method");
@@ -105,6 +113,7 @@ Command add_factorize(CLI::App& root) {
   report.text(
       {"--out", "FILE", "the file for the factors; a file of that name is replaced when it is complete"},
       command->out);
+  add_rank_options(app, command->ranks);
   add_output_options(app, command->output);
   return {&app, [command] { return run_factorize(*command); }};
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/method_options.hpp"
+#include "cli/rank_world.hpp"
 #include "cli/system_run.hpp"
 #include "cli/this_machine.hpp"
 #include "palmette/predict/predict.hpp"
@@ -100,23 +101,11 @@ void let_prediction_choose(const RankSolveRequest& request, bool is_asked, RankS
 
 RankSolverOptions solver_options(const RankSolveRequest& request, const RankTransport& transport,
                                  const SystemRun& run, bool is_first = true) {
-  OrderChoice choice = order_choice(request.kind_and_order.order, run.input().header.rows);
-  RankSolverOptions options;
-  options.kind = request.kind_and_order.kind;
-  options.ordering = choice.method;
-  options.user_ordering = std::move(choice.user);
-  const LayeredGrid grid = request.ranks.grid.value_or(LayeredGrid{{0, 0}, 1});
-  options.grid = grid.grid;
-  options.layers = grid.layers;
+  RankSolverOptions options = rank_solver_options(request.kind_and_order, request.ranks,
+                                                  request.solving.threads, run.input().header.rows);
   if (is_layered(request.solving.method)) options.layered_method = layered_method(request.solving.method);
-  options.map = request.ranks.map.value_or(PlacementMap::subtree_to_subcube);
-  options.trees = request.ranks.trees.value_or(TreeShape::binary);
-  options.delivery = request.ranks.delivery.value_or(BlockDelivery::push);
   // no memory for right-hand sides that are never read
   options.max_rhs = std::clamp<index_t>(run.num_rhs(), 1, options.max_rhs);
-  options.threads = std::max(1, request.solving.threads);
-  options.watchdog_seconds = request.ranks.watchdog_seconds;
-  options.memory = request.ranks.memory.value_or(MemoryKind::automatic);
   options.transport_name = transport.name;
   if (request.ranks.chooses_grid && request.solving.device != "none") let_prices_choose(request, options);
   else if (request.ranks.chooses_grid) let_prediction_choose(request, is_first, options);
@@ -154,7 +143,7 @@ int solve_by_threads(SystemRun& run, const std::shared_ptr<const SparseMatrix<T>
 }
 
 int run_in_this_process(const RankSolveRequest& request) {
-  const RankTransport transport = request.ranks.transport.value_or(usual_transport(RankWorld::loopback));
+  const RankTransport transport = transport_of_run(request.ranks);
   refuse_what_ranks_cannot(request, false);
   SystemRun run("solve", request.matrix, request.solving, request.output);
   RankSolverOptions options = solver_options(request, transport, run);
@@ -171,8 +160,6 @@ int run_in_this_process(const RankSolveRequest& request) {
       },
       run.take_matrix());
 }
-
-#ifdef PALMETTE_COMMAND_HAS_MPI
 
 /// The options of other processes: they only solve.
 SolvingOptions without_output(SolvingOptions solving) {
@@ -215,55 +202,14 @@ int run_as_process(const RankSolveRequest& request, const RankTransport& wanted,
       *std::move(matrix));
 }
 
-/// Several ranks may fail, each for its own reason: the first that knows a reason reports for all.
-int finish_failed_together(const RankSolveRequest& request, Transport& transport) {
-  const Failure failure = describe_current_exception();
-  const bool knows_why = failure.kind != "ranks";
-  const index_t num_ranks = transport.num_ranks(), place = num_ranks - transport.rank();
-  const int loudest = transport.agree(knows_why ? num_ranks + place : place);
-  const int code = transport.agree(failure.exit_code);
-  if (loudest != (knows_why ? num_ranks + place : place)) return code;
-  finish_failed(request.output.json, failure);
-  return code;
-}
-
-int run_under_mpi(const RankSolveRequest& request, const RankTransport& wanted) {
-  const MpiSession session;
-  const MpiExchange mpi = make_mpi_exchange(session.world(), std::string(wanted.name));
-  if (launched_ranks() > 0 && mpi.transport->num_ranks() != launched_ranks())
-    throw UsageError(
-        fmt::format("the launcher has started {} processes, but MPI knows of {}: use the mpiexec of the MPI "
-                    "that palmette was "
-                    "built with",
-                    launched_ranks(), mpi.transport->num_ranks()));
-  mpi.transport->set_watchdog(request.ranks.watchdog_seconds);
-  try {
-    return run_as_process(request, wanted, mpi);
-  } catch (...) {
-    return finish_failed_together(request, *mpi.transport);
-  }
-}
-
-#else
-
-int run_under_mpi(const RankSolveRequest&, const RankTransport&) {
-  throw UsageError(
-      "this palmette was built without MPI: --transport threads:N works, or build it with -DPALMETTE_MPI=ON");
-}
-
-#endif
-
 }  // namespace
 
 int solve_over_ranks(const RankSolveRequest& request) {
-  const RankWorld usual = launched_ranks() > 0 ? RankWorld::mpi : RankWorld::loopback;
-  const RankTransport transport = request.ranks.transport.value_or(usual_transport(usual));
-  const bool is_mpi = transport.world == RankWorld::mpi;
-  if (!is_mpi && launched_ranks() > 1)
-    throw UsageError(
-        fmt::format("--transport {} is for one process, but a launcher has started {}; leave out either",
-                    transport.name, launched_ranks()));
-  return is_mpi ? run_under_mpi(request, transport) : run_in_this_process(request);
+  const RankTransport transport = transport_of_run(request.ranks);
+  if (transport.world != RankWorld::mpi) return run_in_this_process(request);
+  return run_under_mpi(request.ranks, transport, request.output, [&](const MpiExchange& mpi) {
+    return run_as_process(request, transport, mpi);
+  });
 }
 
 }  // namespace palmette::cli

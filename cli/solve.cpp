@@ -4,6 +4,7 @@
 #include "cli/commands.hpp"
 #include "cli/names.hpp"
 #include "cli/offload_model_file.hpp"
+#include "cli/rank_factors.hpp"
 #include "cli/rank_solve.hpp"
 #include "cli/system_run.hpp"
 
@@ -66,8 +67,13 @@ void check_factors_alone(const SolveCommand& command) {
   if (command.kind_and_order.kind || command.kind_and_order.order != "auto") refuse("--kind and --order");
   if (command.solving.precision != Precision::double_precision) refuse("--precision");
   if (command.solving.singular != SingularAnswer::raise) refuse("--singular");
-  if (command.solving.device != "none" || command.solving.gpus) refuse("--device and --gpus");
-  if (command.ranks.wanted()) refuse("ranks");
+  if (command.solving.gpus) refuse("--gpus");
+  if (command.solving.device != "none" && !command.ranks.wanted()) refuse("--device");
+  if (!command.ranks.wanted()) return;
+  if (command.memory_budget > 0)
+    throw UsageError("--memory-budget is for one process; leave it out over ranks");
+  if (!command.rows.empty())
+    throw UsageError("--rows is for one process; over ranks leave it out, and take the rows from all of x");
 }
 
 template <class T>
@@ -89,6 +95,8 @@ int solve_with_saved(const SolveCommand& command) {
 
 int solve_with_factors(const SolveCommand& command) {
   check_factors_alone(command);
+  if (command.ranks.wanted())
+    return solve_with_rank_factors(command.factors, command.solving, command.output, command.ranks);
   switch (saved_scalar(command.factors)) {
     case ScalarType::float32:
       return solve_with_saved<float>(command);

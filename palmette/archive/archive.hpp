@@ -20,6 +20,13 @@ struct ArchiveContent {
   std::string_view library;  ///< the version of Palmette that writes; at most 15 letters
 };
 
+/// A set of files that were written together, and the place of one of them.
+struct ArchiveSet {
+  std::uint64_t id = 0;  ///< the same for all files of the set; 0: the file is alone
+  std::uint32_t file = 0;
+  std::uint32_t num_files = 0;
+};
+
 namespace archive_detail {
 
 enum class Element : std::uint32_t { byte = 1, index, offset, float32, float64, complex64, complex128 };
@@ -62,7 +69,10 @@ struct Header {
   std::uint64_t table_sum;
   char content[16];
   char library[16];
-  char reserved[24];
+  std::uint64_t set;  ///< as ArchiveSet, likewise the two that follow
+  std::uint32_t file_of_set;
+  std::uint32_t files_of_set;
+  char reserved[8];
   std::uint64_t header_sum;  ///< of all bytes before it
 };
 static_assert(sizeof(Section) == 64 && sizeof(Header) == 128);
@@ -94,6 +104,9 @@ class ArchiveWriter {
   void add(std::string_view name, std::string_view text) {
     add(name, std::span<const char>(text.data(), text.size()));
   }
+  /// A number that tells the sections so far, with their values, from all others.
+  std::uint64_t sum() const;
+  void set_place(const ArchiveSet& place);
   /// Write the table and the header, wait until the disk has everything, and give the file its name.
   /// @throws IoError
   void finish();
@@ -141,6 +154,7 @@ class Archive {
   ScalarType scalar() const { return static_cast<ScalarType>(header_.scalar); }
   std::string library() const;  ///< that wrote the file
   std::uint64_t bytes() const { return header_.file_bytes; }
+  ArchiveSet set() const { return {header_.set, header_.file_of_set, header_.files_of_set}; }
   bool has(std::string_view name) const { return find(name) != nullptr; }
 
   /// The section where it lies, 64-byte aligned. @throws IoError if there is none, or if it has other

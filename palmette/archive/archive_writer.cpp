@@ -121,14 +121,23 @@ void ArchiveWriter::add_bytes(std::string_view name, archive_detail::Element ele
   write(bytes);
 }
 
+std::uint64_t ArchiveWriter::sum() const {
+  return checksum(std::as_bytes(std::span<const archive_detail::Section>(sections_)));
+}
+
+void ArchiveWriter::set_place(const ArchiveSet& place) {
+  header_.set = place.id;
+  header_.file_of_set = place.file;
+  header_.files_of_set = place.num_files;
+}
+
 void ArchiveWriter::finish() {
   align();
   header_.table_offset = at_;
-  const auto table = std::as_bytes(std::span<const archive_detail::Section>(sections_));
-  write(table);
+  write(std::as_bytes(std::span<const archive_detail::Section>(sections_)));
   header_.num_sections = static_cast<std::uint32_t>(sections_.size());
   header_.file_bytes = at_;
-  header_.table_sum = checksum(table);
+  header_.table_sum = sum();
   header_.header_sum = archive_detail::sum_of(header_);
   if (::pwrite(descriptor_, &header_, sizeof header_, 0) != static_cast<ssize_t>(sizeof header_) ||
       ::fsync(descriptor_) != 0)

@@ -393,8 +393,9 @@ palmette_status palmette_batch_solve_z(const palmette_batch* batch, const palmet
  *
  * Each rank passes consecutive rows of the matrix and of right-hand sides, and gets those rows of x. The
  * factor is distributed; no rank holds all values. All ranks of the communicator must call every function
- * except palmette_rank_report_json. It returns the same status on all ranks, except if only one rank can
- * check an argument (a NULL pointer): then that rank gets PALMETTE_USAGE, the others PALMETTE_BROKEN_RUN. */
+ * except palmette_rank_report_json and palmette_rows_over_ranks. It returns the same status on all ranks,
+ * except if only one rank can check an argument (a NULL pointer): then that rank gets PALMETTE_USAGE, the
+ * others PALMETTE_BROKEN_RUN. */
 
 /* Rows [first_row, first_row + num_rows) of an n x n matrix in compressed rows; the blocks of all ranks
  * together hold every row once, a block may be empty. row_ptr: num_rows + 1, from 0; column, values:
@@ -459,6 +460,41 @@ palmette_status palmette_solve_over_ranks_z(palmette_rank_solver* solver, palmet
 /* New values for the same rows and pattern, in the order passed to palmette_create_over_ranks_*. */
 palmette_status palmette_refactor_over_ranks_d(palmette_rank_solver* solver, const double* values);
 palmette_status palmette_refactor_over_ranks_z(palmette_rank_solver* solver, const double* values);
+
+/* Write the solver to a set of files, path.rank0, path.rank1, ..., one for each rank, with what it holds.
+ * They appear under their names when all ranks have written theirs. */
+palmette_status palmette_save_over_ranks(palmette_rank_solver* solver, const char* path);
+/* A solver as palmette_save_over_ranks wrote it, by as many ranks; it gives the same x, bit for bit, with the
+ * same kernels. The values of its factor are read where they lie in the files, which must not be overwritten
+ * in place meanwhile. Of the options (NULL: the defaults), transport, threads, max_refine_steps, condition,
+ * watchdog_seconds, device and memory are used; the files say the rest.
+ * PALMETTE_IO on all ranks, with the file, the reason and the remedy: as palmette_load; the set is of another
+ * number of ranks; a file is of another set. palmette_refactor_over_ranks_* then takes the entries of a row
+ * with ascending columns. */
+palmette_status palmette_load_over_ranks(const char* path, int communicator,
+                                         const palmette_rank_options* options,
+                                         palmette_rank_solver** solver);
+/* Order of the matrix, and the rows of this rank; each pointer may be NULL. Not called together. */
+palmette_status palmette_rows_over_ranks(const palmette_rank_solver* solver, int32_t* n, int32_t* first_row,
+                                         int32_t* num_rows);
+
+/* A + U V' of small rank (V transposed, not conjugated), solved with the distributed factor of A, as by
+ * palmette_update_*: of U and V each rank passes its rows. The result keeps the factor that the solver has
+ * now. */
+typedef struct palmette_rank_updated palmette_rank_updated;
+palmette_status palmette_update_over_ranks_d(palmette_rank_solver* solver, const palmette_change* change,
+                                             palmette_rank_updated** updated);
+palmette_status palmette_update_over_ranks_z(palmette_rank_solver* solver, const palmette_change* change,
+                                             palmette_rank_updated** updated);
+/* As palmette_solve_updated_*, with this rank's rows of b and x. */
+palmette_status palmette_solve_updated_over_ranks_d(palmette_rank_updated* updated,
+                                                    palmette_operation operation,
+                                                    const palmette_columns* columns, double* backward_error);
+palmette_status palmette_solve_updated_over_ranks_z(palmette_rank_updated* updated,
+                                                    palmette_operation operation,
+                                                    const palmette_columns* columns, double* backward_error);
+/* Called by all ranks, before MPI_Finalize. NULL is allowed. */
+void palmette_destroy_updated_over_ranks(palmette_rank_updated* updated);
 
 /* The report of the last solve (before the first: of the factorization) as JSON, with the names of `palmette
  * solve --json`; valid until the next call with this solver. NULL if solver is NULL or memory runs out. */

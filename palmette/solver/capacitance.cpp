@@ -16,13 +16,9 @@ using blas::Transpose;
 
 /// √(max_i |a_ij|) for each unknown: multiplied by them, unknowns in different units compare.
 template <class T>
-std::vector<double> sizes_of_units(const SparseMatrix<T>& matrix) {
-  std::vector<double> units(matrix.cols(), 0);
-  for (index_t j = 0; j < matrix.cols(); ++j) {
-    for (offset_t entry = matrix.pattern.column_ptr[j]; entry < matrix.pattern.column_ptr[j + 1]; ++entry)
-      units[j] = std::max(units[j], double(std::abs(matrix.values[entry])));
-    units[j] = std::sqrt(units[j]);
-  }
+std::vector<double> sizes_of_units(const WholeOrShare<T>& matrix) {
+  std::vector<double> units = matrix.largest_of_columns();
+  for (double& unit : units) unit = std::sqrt(unit);
   return units;
 }
 
@@ -92,8 +88,7 @@ class Residuals {
  public:
   Residuals(const KeptMatrix<T>& kept, const LowRankChange<T>& change)
       : kept_(kept), change_(change), sums_(kept.matrix.rows()) {
-    std::vector<index_t> in_row(kept.matrix.rows(), 0);
-    for (const index_t row : kept.matrix.pattern.row_index) ++in_row[row];
+    std::vector<index_t> in_row = kept.matrix.entries_of_rows();
     for (const index_t row : change.u.pattern.row_index) ++in_row[row];
     for (const index_t count : in_row) most_terms_ = std::max(most_terms_, count);
     for (index_t k = 0; k < change.rank(); ++k)
@@ -111,7 +106,7 @@ class Residuals {
            entry < change_.u.pattern.column_ptr[column + 1]; ++entry)
         sums_.add(change_.u.pattern.row_index[entry], LongScalar<T>(change_.u.values[entry]),
                   double(std::abs(change_.u.values[entry])));
-    add_product(kept_.matrix, {Operation::plain, -1}, z, nullptr, sums_);
+    kept_.matrix.add_product({Operation::plain, -1}, z, sums_);
     if (kept_.matrix_is_changed) add_low_rank_product(change_.u, change_.v, {Operation::plain, 1}, z, sums_);
     for (std::size_t i = 0; i < sums_.sum.size(); ++i) r[i] = T(sums_.sum[i]);
     if (bound == nullptr) return;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "palmette/refine/refine.hpp"
+#include "palmette/solver/whole_or_share.hpp"
 
 namespace palmette {
 
@@ -15,10 +16,11 @@ struct LowRankChange {
   index_t rank() const { return u.cols(); }
 };
 
-/// M, of which `apply` is the inverse up to rounding. Refers to the caller's objects.
+/// M, of which `apply` is the inverse up to rounding. Refers to the caller's objects. Of a share, every
+/// process has the same U and V, and gets the same Z and S.
 template <class T>
 struct KeptMatrix {
-  const SparseMatrix<T>& matrix;
+  WholeOrShare<T> matrix;
   const ApplyInverse<T>& apply;
   /// false: M is `matrix`; true: `matrix` is A, and M = A − U·Vᵀ
   bool matrix_is_changed = false;

@@ -22,21 +22,6 @@ void visit_pivots(Pivots& pivots, const Visit& visit) {
 }
 
 template <class V>
-std::span<const V> span_over(const PanelArray<V>& panels) {
-  return {panels.data(), static_cast<std::size_t>(panels.size())};
-}
-
-/// A section of panels where it lies, or a copy.
-template <class V>
-PanelArray<V> panels_in(const std::shared_ptr<const Archive>& file, std::string_view name, bool map) {
-  const std::span<const V> found = file->section<V>(name);
-  if (map) return PanelArray<V>(found, file);
-  PanelArray<V> copied(static_cast<offset_t>(found.size()), Uninitialised());
-  std::copy(found.begin(), found.end(), copied.data());
-  return copied;
-}
-
-template <class V>
 PlanValues<V> plan_in(const std::shared_ptr<const Archive>& file, bool map) {
   struct Kept {
     PanelArray<V> lower, upper;
@@ -45,7 +30,7 @@ PlanValues<V> plan_in(const std::shared_ptr<const Archive>& file, bool map) {
   const std::span<const index_t> layout = file->section<index_t>("plan.layout");
   if (layout.size() != 1 || layout[0] != plan_layout(ScalarTraits<V>::type)) return {};
   const auto kept = std::make_shared<const Kept>(
-      Kept{panels_in<V>(file, "panels.plan_lower", map), panels_in<V>(file, "panels.plan_upper", map),
+      Kept{load_panels<V>(file, "panels.plan_lower", map), load_panels<V>(file, "panels.plan_upper", map),
            file->values<char>("plan.lower_forms"), file->values<char>("plan.upper_forms")});
   return {{span_over(kept->lower), kept->lower_forms}, {span_over(kept->upper), kept->upper_forms}, kept};
 }
@@ -69,22 +54,26 @@ bool pairs_stay_inside(const std::vector<V>& d_below, const SymbolicFactor& symb
   return true;
 }
 
-/// @param lower, upper  numbers of entries of the panels
-template <class V>
-bool fits_structure(const Factor<V>& factor, offset_t lower, offset_t upper) {
+template <class V, class AnyFactor>
+bool pivoting_fits(const AnyFactor& factor, std::size_t rows_of_matrix) {
   const SymbolicFactor& symbolic = *factor.symbolic;
   const auto n = static_cast<std::size_t>(symbolic.n);
-  const bool ldlt = factor.kind == FactorKind::ldlt, lu = factor.kind == FactorKind::lu;
+  const bool ldlt = factor.kind == FactorKind::ldlt, exchanges = factor.kind != FactorKind::llt;
   const auto scales_fit = [&](const std::vector<double>& scale) {
-    return scale.empty() || scale.size() == n;
+    return scale.empty() || scale.size() == rows_of_matrix;
   };
-  return lower == symbolic.panel_entries() && upper == (lu ? symbolic.panel_entries() : 0) &&
-         factor.d.size() == (ldlt ? n : 0) &&
-         factor.d_below.size() == (ldlt ? n : 0) && factor.place.size() == (ldlt || lu ? n : 0) &&
+  return factor.d.size() == (ldlt ? n : 0) && factor.d_below.size() == (ldlt ? n : 0) &&
+         factor.place.size() == (exchanges ? n : 0) &&
          (factor.place.empty() || stay_inside(factor.place, symbolic)) &&
-         (factor.d_below.empty() || pairs_stay_inside(factor.d_below, symbolic)) &&
-         scales_fit(factor.row_scale) &&
-         scales_fit(factor.column_scale);
+         (factor.d_below.empty() || pairs_stay_inside<V>(factor.d_below, symbolic)) &&
+         scales_fit(factor.row_scale) && scales_fit(factor.column_scale);
+}
+
+/// @param lower, upper  numbers of entries of the panels
+template <class V>
+bool panels_fit(const Factor<V>& factor, offset_t lower, offset_t upper) {
+  const offset_t entries = factor.symbolic->panel_entries();
+  return lower == entries && upper == (factor.kind == FactorKind::lu ? entries : 0);
 }
 
 /// The changes that replaced pivots make to the matrix: solves undo them, and the inertia is decided by them.
@@ -118,6 +107,15 @@ std::vector<ReplacedPivot> load_replaced(const Archive& file, index_t n) {
 
 }  // namespace
 
+template <class V>
+PanelArray<V> load_panels(const std::shared_ptr<const Archive>& file, std::string_view name, bool map) {
+  const std::span<const V> found = file->section<V>(name);
+  if (map) return PanelArray<V>(found, file);
+  PanelArray<V> copied(static_cast<offset_t>(found.size()), Uninitialised());
+  std::copy(found.begin(), found.end(), copied.data());
+  return copied;
+}
+
 void save_pivots(ArchiveWriter& file, const PivotReport& pivots) {
   std::vector<double> numbers;
   visit_pivots(pivots, [&](const auto& number) { numbers.push_back(static_cast<double>(number)); });
@@ -143,6 +141,17 @@ PivotReport load_pivots(const Archive& file) {
   return pivots;
 }
 
+template <class V, class AnyFactor>
+void load_pivoting(const Archive& file, index_t n, AnyFactor& factor) {
+  factor.d = file.values<V>("factor.d");
+  factor.d_below = file.values<V>("factor.d_below");
+  factor.place = file.values<index_t>("factor.place");
+  factor.row_scale = file.values<double>("factor.row_scale");
+  factor.column_scale = file.values<double>("factor.column_scale");
+  if (!pivoting_fits<V>(factor, static_cast<std::size_t>(n)))
+    file.refuse("is damaged: its factor does not fit its structure");
+}
+
 template <class V>
 void save_factor(ArchiveWriter& file, const Factor<V>& factor, const PlanValues<V>& plan) {
   std::vector<double> numbers(num_factor_numbers);
@@ -153,11 +162,7 @@ void save_factor(ArchiveWriter& file, const Factor<V>& factor, const PlanValues<
   file.add("factor.numbers", numbers);
   save_pivots(file, factor.pivots);
   save_replaced(file, factor.replaced);
-  file.add("factor.d", factor.d);
-  file.add("factor.d_below", factor.d_below);
-  file.add("factor.place", factor.place);
-  file.add("factor.row_scale", factor.row_scale);
-  file.add("factor.column_scale", factor.column_scale);
+  save_pivoting(file, factor);
   const index_t layout = plan.lower.panels.empty() ? 0 : plan_layout(ScalarTraits<V>::type);
   file.add("plan.layout", std::span<const index_t>(&layout, 1));
   file.add("plan.lower_forms", plan.lower.forms);
@@ -181,24 +186,24 @@ KeptFactor<V> load_factor(const std::shared_ptr<const Archive>& file,
   factor->flops = numbers[factor_flops];
   factor->pivots = load_pivots(*file);
   factor->replaced = load_replaced(*file, factor->symbolic->n);
-  factor->d = file->values<V>("factor.d");
-  factor->d_below = file->values<V>("factor.d_below");
-  factor->place = file->values<index_t>("factor.place");
-  factor->row_scale = file->values<double>("factor.row_scale");
-  factor->column_scale = file->values<double>("factor.column_scale");
+  load_pivoting<V>(*file, factor->symbolic->n, *factor);
   const auto entries = [&](std::string_view name) {
     return static_cast<offset_t>(file->section<V>(name).size());
   };
-  if (!fits_structure(*factor, entries("panels.lower"), entries("panels.upper")))
+  if (!panels_fit(*factor, entries("panels.lower"), entries("panels.upper")))
     file->refuse("is damaged: its factor does not fit its structure");
   if (panels != PanelsAre::in_file) {
-    factor->lower = panels_in<V>(file, "panels.lower", panels == PanelsAre::mapped);
-    factor->upper = panels_in<V>(file, "panels.upper", panels == PanelsAre::mapped);
+    factor->lower = load_panels<V>(file, "panels.lower", panels == PanelsAre::mapped);
+    factor->upper = load_panels<V>(file, "panels.upper", panels == PanelsAre::mapped);
   }
   return {factor, plan_in<V>(file, panels != PanelsAre::copied)};
 }
 
 #define PALMETTE_INSTANTIATE(V)                                                         \
+  template PanelArray<V> load_panels<V>(const std::shared_ptr<const Archive>&,          \
+                                        std::string_view, bool);                        \
+  template void load_pivoting<V>(const Archive&, index_t, Factor<V>&);                  \
+  template void load_pivoting<V>(const Archive&, index_t, RankFactor<V>&);              \
   template void save_factor<V>(ArchiveWriter&, const Factor<V>&, const PlanValues<V>&); \
   template KeptFactor<V> load_factor<V>(const std::shared_ptr<const Archive>&,          \
                                         std::shared_ptr<const SymbolicFactor>, PanelsAre);

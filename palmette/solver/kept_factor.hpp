@@ -15,6 +15,29 @@ void save_pivots(ArchiveWriter& file, const PivotReport& pivots);
 /// @throws IoError
 PivotReport load_pivots(const Archive& file);
 
+/// All of an array of panels.
+template <class V>
+std::span<const V> span_over(const PanelArray<V>& panels) {
+  return {panels.data(), static_cast<std::size_t>(panels.size())};
+}
+/// A section of panels where it lies in the map of the file, which they then keep mapped, or a copy.
+/// @throws IoError
+template <class V>
+PanelArray<V> load_panels(const std::shared_ptr<const Archive>& file, std::string_view name, bool map);
+
+/// D, row exchanges and scalings of a Factor or RankFactor.
+template <class AnyFactor>
+void save_pivoting(ArchiveWriter& file, const AnyFactor& factor) {
+  file.add("factor.d", factor.d);
+  file.add("factor.d_below", factor.d_below);
+  file.add("factor.place", factor.place);
+  file.add("factor.row_scale", factor.row_scale);
+  file.add("factor.column_scale", factor.column_scale);
+}
+/// @param factor  has kind and symbolic @param n  of the matrix @throws IoError if they do not fit
+template <class V, class AnyFactor>
+void load_pivoting(const Archive& file, index_t n, AnyFactor& factor);
+
 /// Write everything but the structure. @param plan  of this factor; empty panels: none @throws IoError
 template <class V>
 void save_factor(ArchiveWriter& file, const Factor<V>& factor, const PlanValues<V>& plan);

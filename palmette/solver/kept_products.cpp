@@ -1,10 +1,9 @@
-// Written once and read once through the same walk over the figures, so that both agree.
+// A solver's file: options, matrix, structure and inverse.
 #include "palmette/solver/kept_products.hpp"
-
-#include <functional>
 
 #include "palmette/solver/hall.hpp"
 #include "palmette/solver/kept_factor.hpp"
+#include "palmette/solver/kept_structure.hpp"
 
 namespace palmette {
 namespace {
@@ -13,33 +12,13 @@ constexpr std::string_view factors_content = "factors";
 // Of the sections and their meaning: another number for every change of either.
 constexpr std::uint32_t factors_version = 1;
 
-/// How a figure passes between its place and the file.
-using FigureVisit = std::function<void(double& figure)>;
-
-template <class Figure>
-void pass(const FigureVisit& visit, Figure& figure) {
-  double number = static_cast<double>(figure);
-  visit(number);
-  if constexpr (std::is_enum_v<Figure>)
-    figure = static_cast<Figure>(static_cast<int>(number));
-  else
-    figure = static_cast<Figure>(number);
-}
-
 void visit_options(const FigureVisit& visit, SolverOptions& options) {
-  bool has_kind = options.kind.has_value();
-  FactorKind kind = options.kind.value_or(FactorKind::lu);
-  pass(visit, has_kind);
-  pass(visit, kind);
-  options.kind = has_kind ? std::optional(kind) : std::nullopt;
+  visit_kind(visit, options.kind);
   pass(visit, options.ordering);
   pass(visit, options.mixed_precision);
   pass(visit, options.tiny_pivot);
   pass(visit, options.singular);
-  pass(visit, options.analyze.max_width);
-  pass(visit, options.analyze.relax);
-  pass(visit, options.analyze.relax_zero_fraction);
-  pass(visit, options.analyze.relax_narrow_width);
+  visit_analysis(visit, options.analyze);
 }
 
 template <class T>
@@ -47,90 +26,7 @@ void visit_figures(const FigureVisit& visit, Products<T>& made) {
   pass(visit, made.kind);
   pass(visit, made.known.symmetry);
   pass(visit, made.known.asymmetry);
-  OrderReport& order = *made.report.order;
-  pass(visit, order.method);
-  pass(visit, order.matched);
-  pass(visit, order.seconds);
-  AnalyzeReport& analyzed = *made.report.analyze;
-  pass(visit, analyzed.seconds);
-  pass(visit, analyzed.nnz_factor);
-  pass(visit, analyzed.flops);
-  pass(visit, analyzed.supernodes);
-  pass(visit, analyzed.diagonal_blocks);
-  pass(visit, analyzed.memory_bytes_predicted);
-  FactorizeReport& factorized = *made.report.factorize;
-  pass(visit, factorized.threads);
-  pass(visit, factorized.seconds);
-}
-
-template <class T>
-void save_matrix(ArchiveWriter& file, const SparseMatrix<T>& matrix) {
-  const std::vector<index_t> shape = {matrix.rows(), static_cast<index_t>(matrix.symmetry)};
-  file.add("matrix.shape", shape);
-  file.add("matrix.column_ptr", matrix.pattern.column_ptr);
-  file.add("matrix.row_index", matrix.pattern.row_index);
-  file.add("matrix.values", matrix.values);
-}
-
-template <class T>
-std::shared_ptr<const SparseMatrix<T>> load_matrix(const Archive& file) {
-  const std::span<const index_t> shape = file.section<index_t>("matrix.shape");
-  if (shape.size() != 2 || shape[1] < 0 || shape[1] > static_cast<index_t>(Symmetry::skew))
-    file.refuse("is damaged: its matrix has no shape");
-  auto matrix = std::make_shared<SparseMatrix<T>>();
-  matrix->pattern = {shape[0], shape[0], file.values<offset_t>("matrix.column_ptr"),
-                     file.values<index_t>("matrix.row_index")};
-  matrix->values = file.values<T>("matrix.values");
-  matrix->symmetry = static_cast<Symmetry>(shape[1]);
-  check_matrix(*matrix);
-  return matrix;
-}
-
-void save_structure(ArchiveWriter& file, const Ordering& ordering, const SymbolicFactor& symbolic) {
-  file.add("order.row", ordering.row.new_to_old());
-  file.add("order.column", ordering.column.new_to_old());
-  file.add("order.row_scale", ordering.row_scale);
-  file.add("order.column_scale", ordering.column_scale);
-  file.add("order.paired", ordering.paired_with_next);
-  file.add("structure.row", symbolic.row.new_to_old());
-  file.add("structure.column", symbolic.column.new_to_old());
-  file.add("structure.column_parent", symbolic.column_parent);
-  file.add("structure.column_count", symbolic.column_count);
-  file.add("structure.supernode_begin", symbolic.supernode_begin);
-  file.add("structure.row_ptr", symbolic.row_ptr);
-  file.add("structure.row_index", symbolic.row_index);
-}
-
-Ordering load_ordering(const Archive& file, const OrderReport& report, index_t n) {
-  Ordering ordering;
-  ordering.method = report.method;
-  ordering.matched = report.matched;
-  ordering.seconds = report.seconds;
-  ordering.row = Permutation(file.values<index_t>("order.row"));
-  ordering.column = Permutation(file.values<index_t>("order.column"));
-  ordering.row_scale = file.values<double>("order.row_scale");
-  ordering.column_scale = file.values<double>("order.column_scale");
-  ordering.paired_with_next = file.values<char>("order.paired");
-  const auto fits = [&](const auto& list) {
-    return list.empty() || list.size() == static_cast<std::size_t>(n);
-  };
-  if (ordering.row.size() != n || ordering.column.size() != n || !fits(ordering.row_scale) ||
-      !fits(ordering.column_scale) || !fits(ordering.paired_with_next))
-    file.refuse("is damaged: its order has another size than its matrix");
-  return ordering;
-}
-
-SymbolicFactor load_structure(const Archive& file, index_t n) {
-  SymbolicFactor symbolic;
-  symbolic.n = n;
-  symbolic.row = Permutation(file.values<index_t>("structure.row"));
-  symbolic.column = Permutation(file.values<index_t>("structure.column"));
-  symbolic.column_parent = file.values<index_t>("structure.column_parent");
-  symbolic.column_count = file.values<index_t>("structure.column_count");
-  symbolic.supernode_begin = file.values<index_t>("structure.supernode_begin");
-  symbolic.row_ptr = file.values<offset_t>("structure.row_ptr");
-  symbolic.row_index = file.values<index_t>("structure.row_index");
-  return completed_structure(std::move(symbolic));
+  visit_phases(visit, made.report);
 }
 
 std::vector<MatrixPlace> load_completion(const Archive& file, index_t n) {
@@ -145,11 +41,10 @@ std::vector<MatrixPlace> load_completion(const Archive& file, index_t n) {
 
 template <class T>
 void save_sections(ArchiveWriter& file, Products<T> made, SolverOptions options) {
-  std::vector<double> figures;
-  const FigureVisit append = [&](double& figure) { figures.push_back(figure); };
-  visit_options(append, options);
-  visit_figures(append, made);
-  file.add("solver.figures", figures);
+  save_figures(file, [&](const FigureVisit& visit) {
+    visit_options(visit, options);
+    visit_figures(visit, made);
+  });
   file.add("solver.user_ordering", options.user_ordering.new_to_old());
   save_matrix(file, *made.known.matrix);
   std::vector<index_t> completion;
@@ -201,14 +96,10 @@ KeptProducts<T> load_sections(const std::shared_ptr<const Archive>& file, const 
   made.report.order.emplace();
   made.report.analyze.emplace();
   made.report.factorize.emplace();
-  const std::span<const double> figures = file->section<double>("solver.figures");
-  std::size_t next = 0;
-  const FigureVisit take = [&](double& figure) {
-    if (next == figures.size()) file->refuse("is damaged: figures of its solver are missing");
-    figure = figures[next++];
-  };
-  visit_options(take, kept.options);
-  visit_figures(take, made);
+  load_figures(*file, [&](const FigureVisit& visit) {
+    visit_options(visit, kept.options);
+    visit_figures(visit, made);
+  });
   made.report.matrix.symmetry = made.known.symmetry;
   kept.options.user_ordering = Permutation(file->values<index_t>("solver.user_ordering"));
   made.completion = load_completion(*file, matrix->rows());

@@ -9,15 +9,52 @@
 namespace palmette {
 namespace {
 
-enum class Complaint : std::int64_t { none, usage, dimension, memory };
-
-[[noreturn]] void refuse(Complaint complaint, const std::string& text) {
-  if (complaint == Complaint::dimension) throw DimensionError(text);
-  if (complaint == Complaint::memory) throw MemoryError(text);
-  throw UsageError(text);
-}
+enum class Complaint : std::int64_t { none, usage, dimension, memory, file };
 
 std::string name_of_rank(std::size_t rank) { return "rank " + std::to_string(rank); }
+
+/// What a rank tells the others of its error: this, the name of a file, a sentence.
+struct ComplaintHead {
+  Complaint complaint = Complaint::none;
+  std::int64_t file_letters = 0;
+};
+
+/// The error that `work` threw.
+struct Caught {
+  ComplaintHead head;
+  std::string text;  // the file, and the sentence
+
+  explicit Caught(const std::function<void()>& work) {
+    try {
+      work();
+    } catch (const DimensionError& error) {
+      set(Complaint::dimension, error.what());
+    } catch (const UsageError& error) {
+      set(Complaint::usage, error.what());
+    } catch (const MemoryError& error) {
+      set(Complaint::memory, error.what());
+    } catch (const std::bad_alloc&) {
+      set(Complaint::memory, "out of memory");
+    } catch (const IoError& error) {
+      set(Complaint::file, error.file() + std::string(error.what()).substr(error.file().size() + 2));
+      head.file_letters = static_cast<std::int64_t>(error.file().size());
+    }
+  }
+  void set(Complaint complaint, std::string said) {
+    head.complaint = complaint;
+    text = std::move(said);
+  }
+};
+
+/// @param rank  empty: there is only one
+[[noreturn]] void refuse(const ComplaintHead& head, const std::string& rank, const std::string& text) {
+  const auto letters = static_cast<std::size_t>(head.file_letters);
+  if (head.complaint == Complaint::file) throw IoError(text.substr(0, letters), 0, text.substr(letters));
+  const std::string said = rank.empty() ? text : rank + ": " + text;
+  if (head.complaint == Complaint::dimension) throw DimensionError(said);
+  if (head.complaint == Complaint::memory) throw MemoryError(said);
+  throw UsageError(said);
+}
 
 std::string rows_text(index_t first, index_t end) {
   if (end == first + 1) return "row " + std::to_string(first);
@@ -52,39 +89,23 @@ void check_partition(const std::vector<RowsOfRank>& rows, index_t size) {
 }  // namespace
 
 void check_on_all(const RankTeam& ranks, const std::function<void()>& work) {
-  Complaint complaint = Complaint::none;
-  std::string text;
-  try {
-    work();
-  } catch (const DimensionError& error) {
-    complaint = Complaint::dimension;
-    text = error.what();
-  } catch (const UsageError& error) {
-    complaint = Complaint::usage;
-    text = error.what();
-  } catch (const MemoryError& error) {
-    complaint = Complaint::memory;
-    text = error.what();
-  } catch (const std::bad_alloc&) {
-    complaint = Complaint::memory;
-    text = "out of memory";
-  }
-  if (ranks.transport.agree(static_cast<int>(complaint)) == 0) return;
+  const Caught caught(work);
+  if (ranks.transport.agree(static_cast<int>(caught.head.complaint)) == 0) return;
   BytePool pool;
   std::vector<SharedBytes> pieces;
   exchange(ranks.transport, [&] {
-    SharedBytes mine = pool.take(sizeof(Complaint) + text.size());
-    std::memcpy(mine.writable().data(), &complaint, sizeof(Complaint));
-    std::memcpy(mine.writable().data() + sizeof(Complaint), text.data(), text.size());
+    SharedBytes mine = pool.take(sizeof(ComplaintHead) + caught.text.size());
+    std::memcpy(mine.writable().data(), &caught.head, sizeof(ComplaintHead));
+    std::memcpy(mine.writable().data() + sizeof(ComplaintHead), caught.text.data(), caught.text.size());
     pieces = gather_from_all(ranks.transport, ranks.team, std::move(mine), ranks.drive);
   });
   for (std::size_t rank = 0; rank < pieces.size(); ++rank) {
-    Complaint of_rank = Complaint::none;
-    std::memcpy(&of_rank, pieces[rank].data(), sizeof(Complaint));
-    if (of_rank == Complaint::none) continue;
-    const std::string said(reinterpret_cast<const char*>(pieces[rank].data()) + sizeof(Complaint),
-                           pieces[rank].size() - sizeof(Complaint));
-    refuse(of_rank, pieces.size() == 1 ? said : name_of_rank(rank) + ": " + said);
+    ComplaintHead head;
+    std::memcpy(&head, pieces[rank].data(), sizeof(ComplaintHead));
+    if (head.complaint == Complaint::none) continue;
+    const std::string said(reinterpret_cast<const char*>(pieces[rank].data()) + sizeof(ComplaintHead),
+                           pieces[rank].size() - sizeof(ComplaintHead));
+    refuse(head, pieces.size() == 1 ? "" : name_of_rank(rank), said);
   }
 }
 

@@ -10,8 +10,8 @@
 namespace palmette {
 
 /// Runs work that needs no other rank and may throw. Every rank must call it.
-/// @throws if the work of any rank threw: on every rank the same UsageError, DimensionError or MemoryError,
-///   naming the first such rank
+/// @throws if the work of any rank threw: on every rank the same UsageError, DimensionError, MemoryError or
+///   IoError, naming the first such rank, or its file
 void check_on_all(const RankTeam& ranks, const std::function<void()>& work);
 
 /// Rows [first, first + count) of a rank.

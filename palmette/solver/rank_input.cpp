@@ -1,6 +1,8 @@
 // The matrix that every rank has.
 #include "palmette/solver/rank_input.hpp"
 
+#include "palmette/solver/kept_structure.hpp"
+
 namespace palmette {
 namespace {
 
@@ -30,6 +32,7 @@ class WholeInput final : public RankInput<T> {
           "make a new solver");
   }
   void attach(AnswerSource<T>& source) const override { source.matrix = matrix_.get(); }
+  void save(ArchiveWriter& file) const override { save_matrix(file, *matrix_); }
 
   FactorKind choose(std::optional<FactorKind> wanted) const override {
     FactorKind kind = FactorKind::lu;
@@ -73,8 +76,29 @@ std::unique_ptr<RankInput<T>> make_whole_input(std::shared_ptr<const SparseMatri
   return std::make_unique<WholeInput<T>>(std::move(matrix), transport);
 }
 
-#define PALMETTE_INSTANTIATE(T) \
-  template std::unique_ptr<RankInput<T>> make_whole_input(std::shared_ptr<const SparseMatrix<T>>, Transport&);
+template <class T>
+AnyRankInput<T> load_rank_input(const Archive& file, const RankTeam& ranks) {
+  if (file.has("rows.place")) {
+    RowBlock<T> block;
+    check_on_all(ranks, [&] {
+      const std::span<const index_t> place = file.section<index_t>("rows.place");
+      if (place.size() != 2) file.refuse("is damaged: its rows have no place");
+      block = {place[0], place[1], file.section<offset_t>("rows.row_ptr"),
+               file.section<index_t>("rows.column"), file.section<T>("rows.values")};
+    });
+    auto rows = std::make_shared<const RowInput<T>>(block, ranks, nullptr);
+    const RowInput<T>* const own = rows.get();
+    return {std::move(rows), own};
+  }
+  std::shared_ptr<const SparseMatrix<T>> matrix;
+  check_on_all(ranks, [&] { matrix = load_matrix<T>(file); });
+  return {make_whole_input(std::move(matrix), ranks.transport), nullptr};
+}
+
+#define PALMETTE_INSTANTIATE(T)                                                                 \
+  template std::unique_ptr<RankInput<T>> make_whole_input(std::shared_ptr<const SparseMatrix<T>>, \
+                                                          Transport&);                            \
+  template AnyRankInput<T> load_rank_input(const Archive&, const RankTeam&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

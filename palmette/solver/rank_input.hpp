@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "palmette/archive/archive.hpp"
 #include "palmette/solver/rank_checks.hpp"
 #include "palmette/solver/verified_answer.hpp"
 
@@ -15,7 +16,7 @@ struct OwnEntries {
   double largest = 0;
 };
 
-/// Constant after construction. All ranks must call each function, except the three that only read.
+/// Constant after construction. All ranks must call each function, except those that only read.
 template <class T>
 class RankInput {
  public:
@@ -26,6 +27,8 @@ class RankInput {
   /// @throws UsageError if the caller has changed a shared matrix
   virtual void check_unchanged() const {}
   virtual void check_pattern_unchanged() const {}
+  /// As sections, what load_rank_input takes. Needs no other rank. @throws IoError
+  virtual void save(ArchiveWriter& file) const = 0;
   /// Make `source` verify its solution against this matrix.
   virtual void attach(AnswerSource<T>& source) const = 0;
 
@@ -59,6 +62,7 @@ class RowInput final : public RankInput<T> {
 
   const SparsityPattern& pattern() const override { return *pattern_; }
   Symmetry symmetry() const override { return symmetry_; }
+  void save(ArchiveWriter& file) const override;
   void attach(AnswerSource<T>& source) const override { source.share = &share_; }
   FactorKind choose(std::optional<FactorKind> wanted) const override;
   Outcome<Ordering> order(const OrderOptions& options) const override;
@@ -67,6 +71,10 @@ class RowInput final : public RankInput<T> {
 
   index_t first_row() const { return share_.first; }
   index_t num_rows() const { return share_.count(); }
+  RowBlock<T> block() const {
+    const SparseMatrix<T>& rows = share_.rows;
+    return {share_.size(), share_.first, rows.pattern.column_ptr, rows.pattern.row_index, rows.values};
+  }
   /// By rank.
   const std::vector<RowsOfRank>& ranges() const { return ranges_; }
   /// Every rank passes its rows of n × k columns; @returns all rows
@@ -92,5 +100,15 @@ class RowInput final : public RankInput<T> {
   MatrixShare<T> share_;
   mutable BytePool pool_;
 };
+
+/// A matrix, and the rows that this rank provided; null: all of them.
+template <class T>
+struct AnyRankInput {
+  std::shared_ptr<const RankInput<T>> input;
+  const RowInput<T>* rows = nullptr;
+};
+/// What RankInput::save has written. Every rank must call it. @throws IoError on all ranks
+template <class T>
+AnyRankInput<T> load_rank_input(const Archive& file, const RankTeam& ranks);
 
 }  // namespace palmette

@@ -18,6 +18,14 @@ bool has_odd_order(const SymbolicFactor& symbolic) {
   });
 }
 
+/// Pivots of the factored matrix, with what scalings and permutations do to the determinant undone.
+PivotReport of_user_matrix(PivotReport pivots, const SymbolicFactor& symbolic, const Ordering& ordering) {
+  if (has_odd_order(symbolic)) pivots.determinant_sign = -pivots.determinant_sign;
+  for (const double scale : ordering.row_scale) pivots.log_abs_determinant -= std::log(scale);
+  for (const double scale : ordering.column_scale) pivots.log_abs_determinant -= std::log(scale);
+  return pivots;
+}
+
 template <class T>
 void note_refusal(RankProducts<T>& made, const RunTransport& run, const char* what) {
   if (run.refused())
@@ -64,7 +72,7 @@ Outcome<RankProducts<T>> RankProductMaker<T>::make(const std::shared_ptr<const R
 }
 
 template <class T>
-void RankProductMaker<T>::begin_report(RankProducts<T>& made) {
+void RankProductMaker<T>::begin_report(RankProducts<T>& made) const {
   RankReport& report = made.report;
   const SparsityPattern& pattern = made.input->pattern();
   report.run.matrix = {pattern.rows, pattern.cols, pattern.nnz(), ScalarTraits<T>::type,
@@ -92,7 +100,7 @@ Outcome<void> RankProductMaker<T>::find_structure(RankProducts<T>& made) {
   const Stopwatch watch;
   agree_after(transport_, [&] { analyze_into(made); });
   const RankLayout layout = layout_of_ranks(*made.symbolic, options_, sizeof(T), transport_);
-  agree_after(transport_, [&] { place_into(made, layout); });
+  agree_after(transport_, [&] { place_into(made, layout, options_.whole); });
   made.report.run.analyze->seconds = watch.seconds();
   return {};
 }
@@ -109,10 +117,11 @@ void RankProductMaker<T>::analyze_into(RankProducts<T>& made) {
 }
 
 template <class T>
-void RankProductMaker<T>::place_into(RankProducts<T>& made, const RankLayout& layout) {
-  made.layers = layers_of(*made.symbolic, layout, options_.whole);
+void place_into(RankProducts<T>& made, const RankLayout& layout, const WholeSubtrees& whole) {
+  made.layout = layout;
+  made.layers = layers_of(*made.symbolic, layout, whole);
   made.placement =
-      std::make_shared<const Placement>(placement_of(*made.symbolic, made.layers, layout, options_.whole));
+      std::make_shared<const Placement>(placement_of(*made.symbolic, made.layers, layout, whole));
   made.report.grid = layout.ranks.grid;
   made.report.map = layout.map;
   made.report.rhs_groups = layout.rhs_groups;
@@ -157,7 +166,28 @@ Outcome<void> RankProductMaker<T>::factorize_into(RankProducts<T>& made) {
   std::shared_ptr<RankFactor<T>> factor = factorize_part(made, facts);
   if (facts.failure) return *facts.failure;
   factor = handed_to_layer<T>(ranks(), made.layers, options_.planned, std::move(*factor));
-  const double seconds = watch.seconds();
+  FactorizeReport& factorized = made.report.run.factorize.emplace();
+  factorized.threads = team_.size();
+  factorized.seconds = watch.seconds();
+  factorized.pivots = of_user_matrix(std::move(facts.pivots), *made.symbolic, *made.ordering);
+  adopt(made, std::move(factor));
+  return {};
+}
+
+template <class T>
+void RankProductMaker<T>::adopt(RankProducts<T>& made, std::shared_ptr<const RankFactor<T>> factor) {
+  plan_into(made, std::move(factor));
+  Report& run = made.report.run;
+  FactorizeReport& factorized = *run.factorize;
+  factorized.kind = made.kind;
+  factorized.scalar = ScalarTraits<T>::type;
+  factorized.gflops = factorization_gflops<T>(run.analyze->flops, factorized.seconds);
+  report_memory(made);
+  note_replaced_pivots(factorized, run.notes);
+}
+
+template <class T>
+void RankProductMaker<T>::plan_into(RankProducts<T>& made, std::shared_ptr<const RankFactor<T>> factor) {
   RankPlanOptions plan_options;
   plan_options.trees = options_.trees;
   plan_options.max_rhs = options_.max_rhs;
@@ -173,33 +203,22 @@ Outcome<void> RankProductMaker<T>::factorize_into(RankProducts<T>& made) {
   note_refusal(made, made.inverse->run_transport(), "solves");
   if (options_.device) made.report.device_kind = options_.device->info().kind;
   made.report.memory = made.inverse->memory_kind();
-  report_factor(made, std::move(facts.pivots), seconds);
-  return {};
 }
 
 template <class T>
-void RankProductMaker<T>::report_factor(RankProducts<T>& made, PivotReport pivots, double seconds) {
-  if (has_odd_order(*made.symbolic)) pivots.determinant_sign = -pivots.determinant_sign;
-  for (const double scale : made.ordering->row_scale) pivots.log_abs_determinant -= std::log(scale);
-  for (const double scale : made.ordering->column_scale) pivots.log_abs_determinant -= std::log(scale);
-  Report& run = made.report.run;
-  FactorizeReport& factorized = run.factorize.emplace();
-  factorized.kind = made.kind;
-  factorized.scalar = ScalarTraits<T>::type;
-  factorized.threads = team_.size();
-  factorized.seconds = seconds;
-  factorized.gflops = factorization_gflops<T>(run.analyze->flops, seconds);
-  factorized.pivots = std::move(pivots);
+void RankProductMaker<T>::report_memory(RankProducts<T>& made) {
   exchange(transport_, [&] {
     made.report.memory_bytes = figure_of_ranks(static_cast<double>(made.inverse->memory_bytes()), transport_,
                                                team_, patience());
   });
-  factorized.memory_bytes = std::llround(transport_.sum(static_cast<double>(made.inverse->memory_bytes())));
+  made.report.run.factorize->memory_bytes =
+      std::llround(transport_.sum(static_cast<double>(made.inverse->memory_bytes())));
   made.guarded_blocks = static_cast<index_t>(std::lround(transport_.sum(made.inverse->guarded_blocks())));
-  note_replaced_pivots(factorized, run.notes);
 }
 
-#define PALMETTE_INSTANTIATE(T) template class RankProductMaker<T>;
+#define PALMETTE_INSTANTIATE(T)        \
+  template class RankProductMaker<T>; \
+  template void place_into(RankProducts<T>&, const RankLayout&, const WholeSubtrees&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -17,6 +17,7 @@ struct RankProducts {
   FactorKind kind = FactorKind::llt;
   std::shared_ptr<const Ordering> ordering;
   std::shared_ptr<const SymbolicFactor> symbolic;
+  RankLayout layout;
   RankLayers layers;
   std::shared_ptr<const Placement> placement;
   std::shared_ptr<const RankInput<T>> input;
@@ -24,6 +25,10 @@ struct RankProducts {
   index_t guarded_blocks = 0;  // of all ranks
   RankReport report;
 };
+
+/// Who holds what, of made.symbolic.
+template <class T>
+void place_into(RankProducts<T>& made, const RankLayout& layout, const WholeSubtrees& whole);
 
 /// Computes the products of a solver over ranks. All ranks must call each function.
 template <class T>
@@ -37,18 +42,23 @@ class RankProductMaker {
   /// Factor made.input with the structure in `made`, and plan its solves.
   Outcome<void> factorize_into(RankProducts<T>& made);
 
+  /// Plan the solves with a factor that is there, and report it.
+  /// @param made  has everything but the inverse
+  void adopt(RankProducts<T>& made, std::shared_ptr<const RankFactor<T>> factor);
+
+  void begin_report(RankProducts<T>& made) const;
+
  private:
   DriveOptions patience() const { return {options_.watchdog_seconds}; }
   RankTeam ranks() { return {transport_, team_, patience()}; }
-  void begin_report(RankProducts<T>& made);
   /// Order, analyze and place, on each rank separately.
   Outcome<void> find_structure(RankProducts<T>& made);
   void analyze_into(RankProducts<T>& made);
-  void place_into(RankProducts<T>& made, const RankLayout& layout);
   /// This rank's part of the factor, before it is distributed to layers; null and facts.failure if that
   /// failed.
   std::shared_ptr<RankFactor<T>> factorize_part(RankProducts<T>& made, PivotFacts& facts);
-  void report_factor(RankProducts<T>& made, PivotReport pivots, double seconds);
+  void plan_into(RankProducts<T>& made, std::shared_ptr<const RankFactor<T>> factor);
+  void report_memory(RankProducts<T>& made);
 
   const RankSolverOptions& options_;
   Transport& transport_;

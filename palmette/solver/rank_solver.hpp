@@ -12,6 +12,7 @@
 #include "palmette/solver/report.hpp"
 #include "palmette/solver/row_block.hpp"
 #include "palmette/solver/solve_request.hpp"
+#include "palmette/solver/updated_solver.hpp"
 #include "palmette/transport/transport.hpp"
 
 namespace palmette {
@@ -68,6 +69,28 @@ struct RankSolverOptions {
   PlannedTransports planned;
 };
 
+/// How a solver over ranks that was saved is loaded; what was factored, and over which grid, the files say.
+struct RankLoadOptions {
+  int threads = 1;                       ///< as RankSolverOptions, likewise those without a comment
+  double watchdog_seconds = 600;
+  /// the values of the factor stay in the files and are read where they lie; false: they are copied
+  bool map = true;
+  /// compare the checksums of these values, too, which reads them all; everything else always is compared
+  bool check_panels = true;
+  std::shared_ptr<Device> device;
+  MemoryKind memory = MemoryKind::automatic;
+  std::string transport_name;
+  std::string transport_note;
+  PlannedTransports planned;
+};
+
+/// The file that a rank writes and reads of a set: path, ".rank", and its number.
+std::string file_of_rank(const std::string& path, index_t rank);
+/// The scalar of a set. Every rank must call it. @throws IoError on all ranks, as RankSolver::load
+ScalarType saved_scalar_over_ranks(const std::string& path, Transport& transport);
+/// As check_savable, of the files of all ranks. Every rank must call it. @throws IoError on all ranks
+void check_savable_over_ranks(const std::string& path, Transport& transport);
+
 /// As open_device; an address without an index means that ranks take the devices of their machine in turn,
 /// which gives each its own where consecutive ranks share a machine that has enough.
 std::shared_ptr<Device> open_device_of_rank(std::string_view address, index_t rank);
@@ -105,6 +128,9 @@ struct RankReport {
 /// times has work, messages and waiting, each with least, mean and most.
 void visit(const RankReport& report, ReportVisitor& visitor);
 
+template <class T>
+class UpdatedRankSolver;
+
 /// One rank's part of a solver whose factor is distributed over ranks.
 ///
 /// Each rank provides either the whole matrix or some of its rows; the same holds for right-hand sides and
@@ -135,6 +161,20 @@ class RankSolver {
   static Outcome<RankSolver> create_from_rows(const RowBlock<T>& rows, const RankSolverOptions& options,
                                               Transport& transport);
 
+  /// Write a set of files, one for each rank: what the rank holds of matrix, order, structure and factor.
+  /// They appear under their names when all ranks have written theirs.
+  /// @throws IoError on all ranks, naming the file
+  /// @cost  bytes of the rank's part of the factor, of its matrix or rows, and of the structure, each written
+  ///   once
+  void save(const std::string& path) const;
+
+  /// A solver as a set of as many ranks saved it; with the same kernels, x has the bits that it had before.
+  /// The solves are planned anew, which the files do not hold.
+  /// @throws IoError on all ranks, naming the file, the reason and the remedy, as Solver::load; and if
+  ///   another number of ranks saved the set, or a file belongs to another set
+  /// @cost  the files, read once (mapped and unchecked: without the values of the factor), and RankSolvePlan
+  static RankSolver load(const std::string& path, const RankLoadOptions& options, Transport& transport);
+
   RankSolver(RankSolver&&) noexcept;
   RankSolver& operator=(RankSolver&&) noexcept;
   ~RankSolver();
@@ -143,6 +183,9 @@ class RankSolver {
   /// The rows that this rank provided; all rows if it provided the whole matrix.
   index_t first_row() const;
   index_t num_rows() const;
+  /// The rows themselves, columns ascending, duplicates summed, until the next refactor; empty if the solver
+  /// was created from a whole matrix.
+  std::optional<RowBlock<T>> rows() const;
 
   /// x ← op(A)⁻¹·b, refined and verified, as Solver::solve.
   /// @param b  n × k, the same on all ranks; x: n × k, may be b's memory
@@ -162,6 +205,16 @@ class RankSolver {
   Outcome<void> refactor(std::shared_ptr<const SparseMatrix<T>> matrix);
   Outcome<void> refactor_rows(const RowBlock<T>& rows);
 
+  /// The solver of A + U·Vᵀ, by solves with the factor that this solver has now. As Solver::update; the
+  /// capacitance matrix is on every rank.
+  /// @param u, v  n × k, the same on all ranks
+  /// @returns it, or numerically_singular, the same on all ranks
+  /// @throws as Solver::update, on all ranks
+  /// @cost  as Solver::update; each rank holds n × k scalars
+  Outcome<UpdatedRankSolver<T>> update(SparseMatrix<T> u, SparseMatrix<T> v);
+  /// The same with each rank's rows of U and V, num_rows() × k.
+  Outcome<UpdatedRankSolver<T>> update_rows(DenseView<const T> u, DenseView<const T> v);
+
   /// Report of the phases so far, without solve and verify.
   RankReport report() const;
   /// As Solver::slogdet and Solver::inertia.
@@ -170,7 +223,36 @@ class RankSolver {
 
  private:
   struct State;
-  explicit RankSolver(std::unique_ptr<State> state);
+  explicit RankSolver(std::shared_ptr<State> state);
+  std::shared_ptr<State> state_;
+  friend class UpdatedRankSolver<T>;
+};
+
+/// One rank's part of the system with A + U·Vᵀ, made by RankSolver::update. Keeps matrix and factor alive;
+/// a refactor of the solver that made it does not affect it. The transport must outlive it. All ranks must
+/// call every function that is not const, and destroy it in the same order as other solvers.
+template <class T>
+class UpdatedRankSolver {
+ public:
+  struct State;
+  explicit UpdatedRankSolver(std::unique_ptr<State> state);
+  UpdatedRankSolver(UpdatedRankSolver&&) noexcept;
+  UpdatedRankSolver& operator=(UpdatedRankSolver&&) noexcept;
+  ~UpdatedRankSolver();
+
+  index_t size() const;
+  /// As RankSolver::num_rows.
+  index_t num_rows() const;
+  const UpdateReport& report() const;
+
+  /// x ← op(A + U·Vᵀ)⁻¹·b, refined and verified against A, U and V.
+  /// @param b  n × k, the same on all ranks; x: n × k, may be b's memory
+  /// @throws as UpdatedSolver::solve; BrokenRun
+  UpdateReport solve(DenseView<const T> b, DenseView<T> x, Operation operation = Operation::plain);
+  /// The same with each rank's rows of b and x, as RankSolver::solve_rows.
+  UpdateReport solve_rows(DenseView<const T> b, DenseView<T> x, Operation operation = Operation::plain);
+
+ private:
   std::unique_ptr<State> state_;
 };
 

@@ -222,6 +222,15 @@ bool RowInput<T>::has_positive_diagonal() const {
 }
 
 template <class T>
+void RowInput<T>::save(ArchiveWriter& file) const {
+  const index_t place[] = {share_.size(), share_.first};
+  file.add("rows.place", std::span<const index_t>(place));
+  file.add("rows.row_ptr", share_.rows.pattern.column_ptr);
+  file.add("rows.column", share_.rows.pattern.row_index);
+  file.add("rows.values", share_.rows.values);
+}
+
+template <class T>
 FactorKind RowInput<T>::choose(std::optional<FactorKind> wanted) const {
   const bool positive = ranks_.transport.agree(has_positive_diagonal() ? 0 : 1) == 0;
   return choose_kind<T>(symmetry_, positive, wanted);

@@ -471,9 +471,9 @@ Outcome<UpdatedSolver<T>> Solver<T>::update(SparseMatrix<T> u, SparseMatrix<T> v
           throw UsageError(
               "an update needs a factor in working precision; make a solver without mixed precision");
         const ReplacedPivots<T>* const decided = state_->decision(*now, true);
-        FactorOfMatrix<T> kept{now->known.matrix, now->inverse, decided ? decided->capacitance : nullptr,
-                           state_->options.method};
-        return make_updated<T>(std::move(kept), {std::move(u), std::move(v)}, state_->options.threads);
+        FactorOfMatrix<T> kept = factor_on_one_machine<T>(
+            now->known.matrix, now->inverse, decided ? decided->capacitance : nullptr, state_->options);
+        return make_updated<T>(std::move(kept), {std::move(u), std::move(v)});
       });
 }
 template <class T>

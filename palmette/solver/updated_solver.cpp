@@ -19,16 +19,22 @@ constexpr double least_gain = 0.5;
 }  // namespace
 
 template <class T>
-void UpdatedSolver<T>::State::apply(Operation operation, DenseView<T> x) {
-  const double bytes = kept.inverse->cost(1).bytes * std::max(1.0, x.cols / 4.0);
-  const SolveRun run{kept.method, team.for_work(bytes >= bytes_worth_a_team)};
-  const ApplyInverse<T> factored = [&](Operation how, DenseView<T> y) {
-    kept.inverse->apply(how, DenseView<const T>(y), y, run);
-  };
-  if (kept.undo)
-    kept.undo->solve(operation, factored, x);
-  else
+FactorOfMatrix<T> factor_on_one_machine(std::shared_ptr<const SparseMatrix<T>> matrix,
+                                        std::shared_ptr<const Inverse<T>> inverse,
+                                        std::shared_ptr<const Capacitance<T>> undo,
+                                        const SolverOptions& options) {
+  FactorOfMatrix<T> factor{*matrix, matrix, matrix->nnz(), inverse->cost(1).flops, {}};
+  const auto team = std::make_shared<TeamOnDemand>(options.threads);
+  factor.apply = [=, method = options.method](Operation operation, DenseView<T> x) {
+    const double bytes = inverse->cost(1).bytes * std::max(1.0, x.cols / 4.0);
+    const SolveRun run{method, team->for_work(bytes >= bytes_worth_a_team)};
+    const ApplyInverse<T> factored = [&](Operation how, DenseView<T> y) {
+      inverse->apply(how, DenseView<const T>(y), y, run);
+    };
+    if (undo) return undo->solve(operation, factored, x);
     factored(operation, x);
+  };
+  return factor;
 }
 
 template <class T>
@@ -36,7 +42,7 @@ double UpdatedSolver<T>::State::residual(Operation operation, DenseView<const T>
                                          DenseView<T> r) const {
   LongSums<T> sums(b.rows);
   for (index_t i = 0; i < b.rows; ++i) sums.add(i, LongScalar<T>(b(i, 0)), double(std::abs(b(i, 0))));
-  add_product(*kept.matrix, {operation, -1}, x.data, nullptr, sums);
+  kept.matrix.add_product({operation, -1}, x.data, sums);
   add_low_rank_product(change.u, change.v, {operation, -1}, x.data, sums);
   double largest = 0, size = 0;
   for (index_t i = 0; i < b.rows; ++i) {
@@ -51,13 +57,12 @@ double UpdatedSolver<T>::State::residual(Operation operation, DenseView<const T>
 
 template <class T>
 int UpdatedSolver<T>::State::refine(Operation operation, DenseView<const T> b, DenseView<T> x,
-                                    UpdateReport& errors) {
-  const ApplyInverse<T> inverse = [this](Operation how, DenseView<T> y) { apply(how, y); };
+                                    UpdateReport& errors) const {
   DenseMatrix<T> r(b.rows, 1), better(b.rows, 1);
   double error = residual(operation, b, x, r.view());
   int step = 0;
   for (; step < most_steps && error > errors.bound; ++step) {
-    capacitance->solve(operation, inverse, r.view());
+    capacitance->solve(operation, kept.apply, r.view());
     for (index_t i = 0; i < b.rows; ++i) better.view()(i, 0) = x(i, 0) + r.view()(i, 0);
     const double now = residual(operation, b, std::as_const(better).view(), r.view());
     if (!(now < error)) break;
@@ -90,16 +95,15 @@ void check_change(index_t n, const SparseMatrix<T>& u, const SparseMatrix<T>& v)
 }
 
 template <class T>
-Outcome<UpdatedSolver<T>> make_updated(FactorOfMatrix<T> factor, LowRankChange<T> change, int threads) {
+Outcome<UpdatedSolver<T>> make_updated(FactorOfMatrix<T> factor, LowRankChange<T> change) {
   const Stopwatch watch;
-  auto state =
-      std::make_unique<typename UpdatedSolver<T>::State>(std::move(factor), std::move(change), threads);
+  auto state = std::make_unique<typename UpdatedSolver<T>::State>(
+      typename UpdatedSolver<T>::State{std::move(factor), std::move(change), nullptr, {}});
   const FactorOfMatrix<T>& kept = state->kept;
-  const CapacitanceCost cost = predicted_capacitance_cost<T>(
-      kept.matrix->rows(), kept.matrix->nnz(), state->change.rank(), kept.inverse->cost(1).flops);
-  const ApplyInverse<T> inverse = [&](Operation operation, DenseView<T> x) { state->apply(operation, x); };
-  state->capacitance =
-      std::make_unique<Capacitance<T>>(Capacitance<T>::make({*kept.matrix, inverse, false}, state->change));
+  const CapacitanceCost cost = predicted_capacitance_cost<T>(kept.matrix.rows(), kept.nnz,
+                                                             state->change.rank(), kept.solve_flops);
+  state->capacitance = std::make_unique<Capacitance<T>>(
+      Capacitance<T>::make({kept.matrix, kept.apply, false}, state->change));
   UpdateReport& report = state->report;
   report.rank = state->change.rank();
   report.flops = cost.flops;
@@ -127,7 +131,7 @@ UpdatedSolver<T>::~UpdatedSolver() = default;
 
 template <class T>
 index_t UpdatedSolver<T>::size() const {
-  return state_->kept.matrix->rows();
+  return state_->kept.matrix.rows();
 }
 template <class T>
 const UpdateReport& UpdatedSolver<T>::report() const {
@@ -143,8 +147,7 @@ UpdateReport UpdatedSolver<T>::solve(DenseView<const T> b, DenseView<T> x, Opera
     const DenseView<const T> rhs = kept.values.empty() ? b : kept.view();
     UpdateReport report = state_->report;
     for (index_t j = 0; j < b.cols; ++j) std::copy_n(rhs.column(j), b.rows, x.column(j));
-    const ApplyInverse<T> inverse = [this](Operation how, DenseView<T> y) { state_->apply(how, y); };
-    state_->capacitance->solve(operation, inverse, x);
+    state_->capacitance->solve(operation, state_->kept.apply, x);
     for (index_t j = 0; j < b.cols; ++j)
       report.refine_steps = std::max(report.refine_steps,
                                      state_->refine(operation, rhs.columns(j, 1), x.columns(j, 1), report));
@@ -161,7 +164,10 @@ UpdateReport UpdatedSolver<T>::solve(DenseView<const T> b, DenseView<T> x, Opera
 #define PALMETTE_INSTANTIATE(T)                                                        \
   template class UpdatedSolver<T>;                                                     \
   template void check_change(index_t, const SparseMatrix<T>&, const SparseMatrix<T>&); \
-  template Outcome<UpdatedSolver<T>> make_updated(FactorOfMatrix<T>, LowRankChange<T>, int);
+  template FactorOfMatrix<T> factor_on_one_machine(                                    \
+      std::shared_ptr<const SparseMatrix<T>>, std::shared_ptr<const Inverse<T>>,       \
+      std::shared_ptr<const Capacitance<T>>, const SolverOptions&);                    \
+  template Outcome<UpdatedSolver<T>> make_updated(FactorOfMatrix<T>, LowRankChange<T>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -11,31 +11,34 @@
 
 namespace palmette {
 
-/// A and its factor.
+/// A and its inverse. Over ranks every rank has one, and calls what uses it.
 template <class T>
 struct FactorOfMatrix {
-  std::shared_ptr<const SparseMatrix<T>> matrix;
-  std::shared_ptr<const Inverse<T>> inverse;
-  std::shared_ptr<const Capacitance<T>> undo;  ///< of replaced pivots; null: none to undo
-  SolveMethod method = SolveMethod::automatic;
+  WholeOrShare<T> matrix;
+  std::shared_ptr<const void> owner;  ///< keeps the matrix alive
+  offset_t nnz = 0;                   ///< of A
+  double solve_flops = 0;             ///< of one solve, as SolveCost
+  ApplyInverse<T> apply;              ///< x ← op(A)⁻¹·x; keeps the factor alive
 };
+
+/// Of a Solver. @param undo  of replaced pivots; null: none to undo
+template <class T>
+FactorOfMatrix<T> factor_on_one_machine(std::shared_ptr<const SparseMatrix<T>> matrix,
+                                        std::shared_ptr<const Inverse<T>> inverse,
+                                        std::shared_ptr<const Capacitance<T>> undo,
+                                        const SolverOptions& options);
 
 template <class T>
 struct UpdatedSolver<T>::State {
   FactorOfMatrix<T> kept;
   LowRankChange<T> change;
-  TeamOnDemand team;
   std::unique_ptr<Capacitance<T>> capacitance;
   UpdateReport report;
 
-  State(FactorOfMatrix<T> factor, LowRankChange<T> of_matrix, int threads)
-      : kept(std::move(factor)), change(std::move(of_matrix)), team(threads) {}
-  /// x ← op(A)⁻¹·x
-  void apply(Operation operation, DenseView<T> x);
   /// r ← b − op(A + U·Vᵀ)·x of one column. @returns its backward error
   double residual(Operation operation, DenseView<const T> b, DenseView<const T> x, DenseView<T> r) const;
   /// x ← x + op(A + U·Vᵀ)⁻¹·(b − op(A + U·Vᵀ)·x) until that gains nothing. @returns steps
-  int refine(Operation operation, DenseView<const T> b, DenseView<T> x, UpdateReport& errors);
+  int refine(Operation operation, DenseView<const T> b, DenseView<T> x, UpdateReport& errors) const;
 };
 
 /// @throws DimensionError unless both are n × k; UsageError naming a value that is not finite
@@ -44,6 +47,6 @@ void check_change(index_t n, const SparseMatrix<T>& u, const SparseMatrix<T>& v)
 
 /// @returns the solver, or numerically_singular if the capacitance matrix is
 template <class T>
-Outcome<UpdatedSolver<T>> make_updated(FactorOfMatrix<T> factor, LowRankChange<T> change, int threads);
+Outcome<UpdatedSolver<T>> make_updated(FactorOfMatrix<T> factor, LowRankChange<T> change);
 
 }  // namespace palmette

@@ -5,22 +5,6 @@
 namespace palmette::python {
 namespace {
 
-nb::dict to_dict(const UpdateReport& report) {
-  nb::dict fields;
-  fields["rank"] = report.rank;
-  fields["reciprocal_condition"] = report.reciprocal_condition;
-  fields["flops"] = report.flops;
-  fields["memory_bytes"] = report.memory_bytes;
-  fields["update_seconds"] = report.update_seconds;
-  fields["solve_seconds"] = report.solve_seconds;
-  fields["refine_steps"] = report.refine_steps;
-  fields["backward_error"] = report.backward_error;
-  fields["bound"] = report.bound;
-  fields["verified"] = report.verified;
-  fields["notes"] = report.notes;
-  return fields;
-}
-
 /// (the basis column after column, its dimension, report)
 template <class T>
 nb::tuple null_space(Solver<T>& solver) {
@@ -72,13 +56,13 @@ nb::dict solve_updated(const UpdatedSolver<T>& solver, DenseIn<T> b, DenseOut<T>
     const LockReleased released;
     report = solver.solve(view_of<const T>(b), view_of<T>(x), how);
   }
-  return to_dict(report);
+  return python::to_dict(report);
 }
 
 template <class T>
 void bind_low_rank_of(nb::module_& module) {
   nb::class_<UpdatedSolver<T>>(module, class_name<T>("UpdatedSolver").c_str())
-      .def("report", [](const UpdatedSolver<T>& self) { return to_dict(self.report()); })
+      .def("report", [](const UpdatedSolver<T>& self) { return python::to_dict(self.report()); })
       .def("solve", &solve_updated<T>);
   module.def("null_space", &null_space<T>);
   module.def("update", &update<T>);

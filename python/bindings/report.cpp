@@ -49,6 +49,22 @@ nb::dict to_dict(const RankReport& report) {
   return maker.result();
 }
 
+nb::dict to_dict(const UpdateReport& report) {
+  nb::dict fields;
+  fields["rank"] = report.rank;
+  fields["reciprocal_condition"] = report.reciprocal_condition;
+  fields["flops"] = report.flops;
+  fields["memory_bytes"] = report.memory_bytes;
+  fields["update_seconds"] = report.update_seconds;
+  fields["solve_seconds"] = report.solve_seconds;
+  fields["refine_steps"] = report.refine_steps;
+  fields["backward_error"] = report.backward_error;
+  fields["bound"] = report.bound;
+  fields["verified"] = report.verified;
+  fields["notes"] = report.notes;
+  return fields;
+}
+
 void bind_report(nb::module_& module) {
   nb::class_<ReportHandle>(module, "Report")
       .def("as_dict", [](const ReportHandle& self) { return to_dict(self.report); })

@@ -14,6 +14,7 @@ array([1., 2., 3., 4.])
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import Any, Callable, Dict, Optional, Tuple, Union
 
@@ -39,7 +40,7 @@ except ImportError as missing:
         " palmette again"
     ) from missing
 
-__all__ = ["RowSolver", "solve"]
+__all__ = ["RowSolver", "UpdatedRowSolver", "load", "solve"]
 
 
 def _together(comm: Any, work: Callable[[], Any]) -> Any:
@@ -80,6 +81,21 @@ def _grid(grid: Any) -> Tuple[int, ...]:
     if len(grid) not in (2, 3):
         raise UsageError(f"grid is {grid!r}; give rows and columns, and layers if there are several")
     return tuple(count("grid", size, 1) for size in (*grid, 1)[:3])
+
+
+def _communicator(comm: Any) -> Any:
+    comm = _MPI.COMM_WORLD if comm is None else comm
+    if not hasattr(comm, "py2f"):
+        raise UsageError(f"comm is {comm!r}; it is a communicator of mpi4py")
+    return comm
+
+
+def _right_hand_sides(comm: Any, b: Any, rows: int, dtype: np.dtype) -> Any:
+    """This process's rows of b; complex if those of any process are."""
+    b = _together(comm, lambda: _input.dense(b))
+    if any(comm.allgather(b.dtype.kind == "c")):
+        b = b.astype(np.result_type(b.dtype, np.complex64), copy=False)
+    return _together(comm, lambda: _input.as_right_hand_sides(b, rows, dtype))
 
 
 class RowSolver:
@@ -155,9 +171,7 @@ class RowSolver:
         device: str = "none",
         memory: str = "auto",
     ) -> None:
-        self._comm = _MPI.COMM_WORLD if comm is None else comm
-        if not hasattr(self._comm, "py2f"):
-            raise UsageError(f"comm is {comm!r}; it is a communicator of mpi4py")
+        self._comm = _communicator(comm)
         rows, columns, layers = _grid(grid)
         options = {
             "kind": kind,
@@ -177,7 +191,7 @@ class RowSolver:
         A = _together(self._comm, lambda: _as_csr(A))
         self._dtype = np.result_type(*[np.dtype(char) for char in self._comm.allgather(A.dtype.char)])
         self._first_row = self._start(A.shape[0], first_row)
-        self._shape, self._nnz = A.shape, int(A.indptr[-1])
+        self._shape = A.shape
         arrays = _together(self._comm, lambda: self._rows(A))
         self._core = getattr(_mpi, f"RowSolver_{self._dtype.name}").create(arrays, self._comm.py2f(), options)
         self._report = self._core.report()
@@ -253,11 +267,8 @@ class RowSolver:
             On all processes, if the backward error of x is above its bound.
         """
         options = SolveOptions(trans, refine, condition, repeat)
-        b, request = _together(self._comm, lambda: (_input.dense(b), options.for_core()))
-        is_complex = any(self._comm.allgather(b.dtype.kind == "c"))
-        if is_complex:
-            b = b.astype(np.result_type(b.dtype, np.complex64), copy=False)
-        rhs = _together(self._comm, lambda: _input.as_right_hand_sides(b, self._shape[0], self._dtype))
+        request = _together(self._comm, options.for_core)
+        rhs = _right_hand_sides(self._comm, b, self._shape[0], self._dtype)
         if rhs.is_split and trans == "H":
             request["trans"] = "T"
         x = np.empty(rhs.columns.shape, dtype=self._dtype, order="F")
@@ -274,6 +285,74 @@ class RowSolver:
         """
         self._core.refactor(_together(self._comm, lambda: self._rows(self._same_shape(_as_csr(A)))))
         self._report = self._core.report()
+
+    def update(self, U: Any, V: Any = None) -> UpdatedRowSolver:
+        """A solver of A + U Vᵀ that uses the factor of A, as `palmette.Solver.update`.
+
+        Costs about 2k solves, and then one solve and 4nk flops for each right-hand side. Each process holds
+        n × k scalars. A later `refactor` does not change the result.
+
+        Parameters
+        ----------
+        U : array_like or sparse, shape (rows, k) or (rows,)
+            This process's rows, with the same k on all processes.
+        V : array_like or sparse of the same shape, optional
+            U by default. Vᵀ is not conjugated.
+
+        Raises
+        ------
+        DimensionError, UsageError, SingularError
+            As `palmette.Solver.update`, on all processes.
+
+        Examples
+        --------
+        >>> from mpi4py import MPI
+        >>> import palmette.mpi
+        >>> solver = palmette.mpi.RowSolver([[1.0, 0.0], [0.0, 2.0]], MPI.COMM_SELF)
+        >>> solver.update([1.0, 0.0]).solve([2.0, 2.0])
+        array([1., 1.])
+        """
+        parts = (("U", U), ("V", U if V is None else V))
+        u, v = _together(self._comm, lambda: [self._rows_of_change(name, part) for name, part in parts])
+        return UpdatedRowSolver(self._core.update(u, v), self)
+
+    def _rows_of_change(self, name: str, part: Any) -> np.ndarray:
+        part = _input.dense(part)
+        if part.ndim == 1:
+            part = part.reshape((-1, 1))
+        if part.ndim != 2 or part.shape[0] != self._shape[0]:
+            raise DimensionError(
+                f"{name} has shape {part.shape}, but this process has {self._shape[0]} rows of A"
+            )
+        if part.dtype.kind == "c" and self._dtype.kind != "c":
+            raise UsageError(f"{name} is complex, but A is real; make a solver of a complex A")
+        return np.asfortranarray(part, dtype=self._dtype)
+
+    def save(self, path: Union[str, os.PathLike]) -> None:
+        """Write the solver to a set of files, ``path.rank0``, ``path.rank1``, …: each process what it holds
+        of matrix, order, structure and factor.
+
+        The files appear under their names when all processes have written theirs. `load` makes a solver of
+        them, on as many processes, that gives the same x, bit for bit.
+
+        Raises
+        ------
+        IoError
+            On all processes, if a file cannot be written.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> from mpi4py import MPI
+        >>> import palmette.mpi
+        >>> solver = palmette.mpi.RowSolver([[2.0, 1.0], [1.0, 3.0]], MPI.COMM_SELF)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     solver.save(os.path.join(folder, "A.factors"))
+        ...     again = palmette.mpi.load(os.path.join(folder, "A.factors"), MPI.COMM_SELF)
+        >>> again.solve([3.0, 4.0])
+        array([1., 1.])
+        """
+        self._core.save(_together(self._comm, lambda: os.fspath(path)))
 
     def _same_shape(self, A: Any) -> Any:
         if A.shape != self._shape:
@@ -305,6 +384,124 @@ class RowSolver:
             f"<palmette.mpi.RowSolver of a {n} x {n} matrix over {self._comm.size} ranks, {self._dtype},"
             f" {self.kind}>"
         )
+
+
+class UpdatedRowSolver:
+    """The solver of A + U Vᵀ over MPI ranks, made by `RowSolver.update`. Solves are refined, and verified
+    against A, U and V."""
+
+    def __init__(self, core: Any, solver: RowSolver) -> None:
+        self._core, self._comm = core, solver._comm
+        self._shape, self._dtype = solver._shape, solver._dtype
+        self._report = core.report()
+
+    @property
+    def shape(self) -> Tuple[int, int]:
+        """Shape of the whole matrix."""
+        return (self._shape[1], self._shape[1])
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Scalar type of the solver."""
+        return self._dtype
+
+    @property
+    def report(self) -> Dict[str, Any]:
+        """As of `palmette.UpdatedSolver`."""
+        return self._report
+
+    def solve(self, b: Any, *, trans: str = "N") -> np.ndarray:
+        """Solve op(A + U Vᵀ) x = b.
+
+        Parameters
+        ----------
+        b : array_like, shape (rows,) or (rows, k)
+            This process's rows of the right-hand sides.
+        trans : {"N", "T", "H"}
+
+        Returns
+        -------
+        ndarray, of the shape of b
+            This process's rows of x.
+
+        Warns
+        -----
+        UnverifiedWarning
+            On all processes, if the backward error of x is above its bound.
+        """
+        if trans not in ("N", "T", "H"):
+            raise UsageError(f"trans is {trans!r}; use 'N', 'T' or 'H'")
+        rhs = _right_hand_sides(self._comm, b, self._shape[0], self._dtype)
+        x = np.empty(rhs.columns.shape, dtype=self._dtype, order="F")
+        self._report = self._core.solve(rhs.columns, x, "T" if rhs.is_split and trans == "H" else trans)
+        if not self._report["verified"]:
+            warnings.warn(
+                "; ".join(self._report["notes"]), UnverifiedWarning, stacklevel=_frames_to_the_user()
+            )
+        return rhs.answer(x)
+
+    def __repr__(self) -> str:
+        n = self._shape[1]
+        return (
+            f"<palmette.mpi.UpdatedRowSolver of a {n} x {n} matrix over {self._comm.size} ranks,"
+            f" {self._dtype}, changed by rank {self._report['rank']}>"
+        )
+
+
+def load(
+    path: Union[str, os.PathLike],
+    comm: Any = None,
+    *,
+    transport: str = "mpi_two_sided",
+    threads: int = 1,
+    watchdog: float = 600.0,
+    map: bool = True,
+    check: bool = True,
+    device: str = "none",
+    memory: str = "auto",
+) -> RowSolver:
+    """A solver that `RowSolver.save` has written, on as many processes as wrote it.
+
+    With the same kernels (`palmette.kernels`), x has the bits that it had before. Each process has the rows
+    that it had. The files must not be cut or overwritten in place while the solver is used.
+
+    Parameters
+    ----------
+    path : str or path
+        As given to `RowSolver.save`; each process reads its own file.
+    comm, transport, threads, watchdog, device, memory
+        As for `RowSolver`.
+    map : bool
+        The values of the factor stay in the files and are read where they lie. False: they are copied into
+        memory; then the files may change afterwards.
+    check : bool
+        Compare the checksums of these values too, which reads them all once. Everything else is always
+        compared. Checksums guard against accidents: load only files that you trust.
+
+    Raises
+    ------
+    IoError
+        On all processes, if another number of processes wrote the set, if the files do not belong together,
+        or if one cannot be read, is of another version or byte order, was cut short, or has changed. The
+        message names the file, the reason and the remedy.
+    """
+    comm = _communicator(comm)
+    options = {
+        "transport": transport,
+        "threads": int(threads),
+        "watchdog": float(watchdog),
+        "map": bool(map),
+        "check": bool(check),
+        "device": str(device),
+        "memory": str(memory),
+    }
+    path = _together(comm, lambda: os.fspath(path))
+    core, size, first_row, rows, name = _mpi.load(path, comm.py2f(), options)
+    solver = RowSolver.__new__(RowSolver)
+    solver._core, solver._comm, solver._dtype = core, comm, np.dtype(name)
+    solver._first_row, solver._shape = first_row, (rows, size)
+    solver._report = core.report()
+    return solver
 
 
 def solve(

@@ -121,6 +121,85 @@ static void devices(int rank, int ranks, int communicator) {
   EXPECT(palmette_create_over_ranks_d(&mine, communicator, &options, &none) == PALMETTE_USAGE && !none);
 }
 
+/* 4·I + e·eᵀ, e all ones, on the factor of 4·I: b = (4 + n)·1 for x = 1. */
+static void updated(int rank, int ranks, int communicator) {
+  const int first = first_of(rank, ranks), rows = first_of(rank + 1, ranks) - first;
+  int64_t row_ptr[n + 1] = {0};
+  int32_t column[n];
+  double values[n], ones[n], b[n], x[n], error = 1;
+  for (int k = 0; k < rows; ++k) {
+    column[k] = first + k;
+    values[k] = 4;
+    ones[k] = 1;
+    b[k] = 4 + n;
+    row_ptr[k + 1] = k + 1;
+  }
+  const palmette_rows mine = {n, first, rows, row_ptr, column, values};
+  const palmette_columns columns = {1, b, rows, x, rows};
+  palmette_change change = {1, ones, rows, ones, rows};
+  palmette_rank_solver* solver = NULL;
+  palmette_rank_updated* changed = NULL;
+  EXPECT(palmette_create_over_ranks_d(&mine, communicator, NULL, &solver) == PALMETTE_OK);
+  EXPECT(palmette_update_over_ranks_z(solver, &change, &changed) == PALMETTE_USAGE && changed == NULL);
+  EXPECT(palmette_update_over_ranks_d(solver, &change, &changed) == PALMETTE_OK);
+  palmette_destroy_over_ranks(solver);  /* the changed system lives on */
+  EXPECT(palmette_solve_updated_over_ranks_d(changed, PALMETTE_ADJOINT, &columns, &error) == PALMETTE_OK);
+  EXPECT(error < 1e-14);
+  for (int k = 0; k < rows; ++k) EXPECT(fabs(x[k] - 1) < 1e-14);
+  EXPECT(palmette_solve_updated_over_ranks_z(changed, PALMETTE_PLAIN, &columns, NULL) == PALMETTE_USAGE);
+  palmette_destroy_updated_over_ranks(changed);
+  palmette_destroy_updated_over_ranks(NULL);
+  EXPECT(palmette_solve_updated_over_ranks_d(NULL, PALMETTE_PLAIN, &columns, NULL) == PALMETTE_USAGE);
+}
+
+/* A set of files gives x again, and takes new values; what is wrong with it is said on every rank. */
+static void saved(int rank, int ranks, int communicator) {
+  const int first = first_of(rank, ranks), rows = first_of(rank + 1, ranks) - first;
+  int64_t row_ptr[n + 1] = {0};
+  int32_t column[2 * n];
+  double values[2 * n], b[n], x[n], y[n];
+  int64_t entry = 0;
+  for (int k = 0; k < rows; ++k) {
+    const int row = first + k;
+    b[k] = row + 1;
+    if (row > 0) {
+      column[entry] = row - 1;
+      values[entry++] = 1;
+    }
+    column[entry] = row;
+    values[entry++] = 4;
+    row_ptr[k + 1] = entry;
+  }
+  const palmette_rows mine = {n, first, rows, row_ptr, column, values};
+  const palmette_columns before = {1, b, rows, x, rows}, after = {1, b, rows, y, rows};
+  char path[64], own[80];
+  snprintf(path, sizeof path, "palmette_capi_ranks_%d", ranks);
+  snprintf(own, sizeof own, "%s.rank%d", path, rank);
+  palmette_rank_solver* solver = NULL;
+  EXPECT(palmette_create_over_ranks_d(&mine, communicator, NULL, &solver) == PALMETTE_OK);
+  EXPECT(palmette_solve_over_ranks_d(solver, PALMETTE_PLAIN, &before, NULL) == PALMETTE_OK);
+  EXPECT(palmette_save_over_ranks(solver, path) == PALMETTE_OK);
+  EXPECT(palmette_save_over_ranks(solver, "absent/folder") == PALMETTE_IO);
+  palmette_destroy_over_ranks(solver);
+  EXPECT(palmette_load_over_ranks(path, communicator, NULL, &solver) == PALMETTE_OK);
+  int32_t order = 0, first_row = -1, num_rows = -1;
+  EXPECT(palmette_rows_over_ranks(solver, &order, &first_row, &num_rows) == PALMETTE_OK);
+  EXPECT(order == n && num_rows == rows && (rows == 0 || first_row == first));
+  EXPECT(palmette_solve_over_ranks_d(solver, PALMETTE_PLAIN, &after, NULL) == PALMETTE_OK);
+  EXPECT(memcmp(x, y, rows * sizeof(double)) == 0);
+  for (int64_t k = 0; k < entry; ++k) values[k] *= 2;
+  EXPECT(palmette_refactor_over_ranks_d(solver, values) == PALMETTE_OK);
+  EXPECT(palmette_solve_over_ranks_d(solver, PALMETTE_PLAIN, &after, NULL) == PALMETTE_OK);
+  for (int k = 0; k < rows; ++k) EXPECT(fabs(2 * y[k] - x[k]) < 1e-14);
+  palmette_destroy_over_ranks(solver);
+  MPI_Barrier(MPI_COMM_WORLD);
+  remove(own);
+  MPI_Barrier(MPI_COMM_WORLD);
+  EXPECT(palmette_load_over_ranks(path, communicator, NULL, &solver) == PALMETTE_IO && solver == NULL);
+  EXPECT(strstr(palmette_last_error(), ".rank0: cannot be read") != NULL);
+  EXPECT(palmette_save_over_ranks(NULL, path) == PALMETTE_USAGE);
+}
+
 /* diag(1, …, n), made invalid in some way on the last rank. */
 static void misuse(int rank, int ranks, int communicator) {
   const int first = first_of(rank, ranks), rows = first_of(rank + 1, ranks) - first;
@@ -173,6 +252,8 @@ int main(int argc, char** argv) {
   const int communicator = MPI_Comm_c2f(MPI_COMM_WORLD);
   complex_systems(rank, ranks, communicator);
   devices(rank, ranks, communicator);
+  saved(rank, ranks, communicator);
+  updated(rank, ranks, communicator);
   misuse(rank, ranks, communicator);
   MPI_Finalize();
   return failures == 0 ? 0 : 1;

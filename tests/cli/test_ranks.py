@@ -435,3 +435,48 @@ def test_mpiexec_agrees_on_a_predicted_grid(palmette, spd, tmp_path):
     assert done.returncode == 0, done.stderr
     ranks = json.loads(found.read_text())["ranks"]
     assert ranks["grid_rows"] * ranks["grid_cols"] == 2
+
+
+def test_a_set_of_files_gives_the_same_bits_on_as_many_ranks(palmette, spd, tmp_path):
+    for ranks, grid in [(1, []), (3, ["--grid", "1x3"]), (4, ["--grid", "2x1x2", "--order", "amd"])]:
+        over = ["--transport", f"threads:{ranks}"]
+        done = palmette("factorize", spd, "--out", "A.factors", "--json", "saved.json", *over, *grid)
+        assert done.code == 0 and "A.factors.rank0" in done.out
+        saved = json.loads((tmp_path / "saved.json").read_text())["saved"]
+        files = [tmp_path / f"A.factors.rank{rank}" for rank in range(ranks)]
+        assert saved["bytes"] == sum(file.stat().st_size for file in files)
+        assert palmette("solve", spd, "--rhs", "random:3", "--out", "x.mtx", *over, *grid).code == 0
+        done = palmette("solve", "--factors", "A.factors", "--rhs", "random:3", "--out", "y.mtx", *over)
+        assert done.code == 0 and "Verified" in done.out
+        assert (tmp_path / "x.mtx").read_text().split("\n", 3)[2:] == (
+            (tmp_path / "y.mtx").read_text().split("\n", 3)[2:]
+        )
+        palmette("solve", "--factors", "A.factors", "--transport", "threads:2").fails_with(
+            3, f"was saved by {ranks} rank", "but this run has 2"
+        )
+
+
+def test_a_set_with_a_file_that_is_cut_or_missing_is_refused_once(palmette, spd, tmp_path):
+    over = ["--transport", "threads:3"]
+    assert palmette("factorize", spd, "--out", "A.factors", "--precision", "float", *over).code == 0
+    assert palmette("solve", "--factors", "A.factors", *over).code == 0
+    file = tmp_path / "A.factors.rank1"
+    file.write_bytes(file.read_bytes()[:-1])
+    palmette("solve", "--factors", "A.factors", *over).fails_with(3, "A.factors.rank1", "cut short")
+    file.unlink()
+    palmette("solve", "--factors", "A.factors", *over).fails_with(3, "A.factors.rank1", "cannot be read")
+    palmette("solve", "--factors", "A.factors", "--grid", "3x1", *over).fails_with(2, "--grid")
+    palmette("solve", "--factors", "A.factors", "--rows", "1", *over).fails_with(2, "--rows")
+    palmette("factorize", spd, "--out", "B", "--precision", "mixed", *over).fails_with(2, "mixed")
+    palmette("factorize", spd, "--out", "B", "--grid", "auto", *over).fails_with(2, "--grid auto")
+    palmette("factorize", spd, "--out", "absent/B", *over).fails_with(3, "absent")
+
+
+def test_processes_write_a_set_and_solve_with_it(palmette, spd, tmp_path):
+    out, x = tmp_path / "A.factors", tmp_path / "x.mtx"
+    done = launched(palmette, "factorize", spd, "--out", out, ranks=2)
+    assert done.returncode == 0 and done.stdout.count("written to") == 1, done.stderr
+    done = launched(palmette, "solve", "--factors", out, "--out", x, ranks=2)
+    assert done.returncode == 0 and x.exists(), done.stderr
+    done = launched(palmette, "solve", "--factors", out, ranks=3)
+    assert done.returncode == 3 and len(errors(done)) == 1 and "was saved by 2 ranks" in done.stderr

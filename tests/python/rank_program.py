@@ -3,7 +3,10 @@ if an assertion fails."""
 
 import doctest
 import hashlib
+import os
+import shutil
 import sys
+import tempfile
 import traceback
 import warnings
 
@@ -148,6 +151,80 @@ def matching_can_be_left_out():
     assert np.allclose(solver.solve((A @ np.ones(A.shape[0]))[first:end]), 1)
 
 
+def changes_of_low_rank_use_the_distributed_factor():
+    for dtype in ["float32", "float64", "complex64", "complex128"]:
+        A = unsymmetric(dtype)
+        n, eps = A.shape[0], np.finfo(dtype).eps
+        first, end = own_rows(n)
+        U = np.cos(np.arange(3 * n)).reshape(n, 3).astype(dtype)
+        V = np.sin(np.arange(3 * n)).reshape(n, 3).astype(dtype)
+        changed = A.toarray() + U @ V.T
+        solver = palmette.mpi.RowSolver(A[first:end], comm)
+        updated = solver.update(U[first:end], V[first:end])
+        del solver
+        for trans, op in [("N", changed), ("T", changed.T), ("H", changed.conj().T)]:
+            b = np.ones((n, 2), dtype=dtype)
+            x = whole(updated.solve(b[first:end], trans=trans))
+            size = abs(op).sum(axis=1).max() * abs(x).max() + 1
+            assert x.dtype == dtype and abs(b - op @ x).max() <= 100 * eps * size
+            assert updated.report["verified"] and updated.report["rank"] == 3
+    real = palmette.mpi.RowSolver(unsymmetric()[first:end], comm)
+    ones = np.ones(end - first)
+    assert real.update(ones).solve(ones * 1j).dtype == "complex128"
+    fails(palmette.DimensionError, "U has shape", lambda: real.update(ones[:-1] if comm.rank == 0 else ones))
+    fails(palmette.UsageError, "complex", lambda: real.update(ones * 1j))
+    fails(palmette.UsageError, "finite", lambda: real.update(ones * np.inf))
+    rows = np.eye(comm.size)[comm.rank:comm.rank + 1]
+    lost = np.ones(1) if comm.rank == 0 else np.zeros(1)
+    unit = palmette.mpi.RowSolver(rows, comm)
+    fails(palmette.SingularError, "capacitance matrix of order 1", lambda: unit.update(lost, -lost))
+    assert repr(real.update(ones)).startswith("<palmette.mpi.UpdatedRowSolver of a 121 x 121 matrix")
+
+
+def in_shared_folder(work):
+    """work(folder), the same on all processes."""
+    folder = comm.bcast(tempfile.mkdtemp() if comm.rank == 0 else None)
+    work(folder)
+    comm.Barrier()
+    if comm.rank == 0:
+        shutil.rmtree(folder)
+
+
+def sets_of_files_give_the_same_bits_and_are_refused_together():
+    def work(folder):
+        path = os.path.join(folder, "A.factors")
+        for dtype in ["float32", "float64", "complex64", "complex128"]:
+            A = unsymmetric(dtype)
+            first, end = own_rows(A.shape[0])
+            solver = palmette.mpi.RowSolver(A[first:end], comm)
+            b = np.cos(np.arange(first, end))
+            x = solver.solve(b)
+            solver.save(path)
+            for map in [True, False]:
+                again = palmette.mpi.load(path, comm, map=map)
+                assert again.dtype == dtype and again.kind == "lu" and again.shape == A.shape
+                assert again.rows == solver.rows and solver.slogdet() == again.slogdet()
+                assert again.solve(b).tobytes() == x.tobytes()
+                again.refactor(A[first:end] * 2)
+                assert np.allclose(2 * again.solve(b), x, rtol=1e-3)
+        own = f"{path}.rank{comm.rank}"
+        comm.Barrier()
+        if comm.rank == comm.size - 1:
+            with open(own, "r+b") as file:
+                file.truncate(os.path.getsize(own) - 1)
+        comm.Barrier()
+        fails(palmette.IoError, f"rank{comm.size - 1}: has", lambda: palmette.mpi.load(path, comm))
+        alone = os.path.join(folder, f"alone{comm.rank}")
+        palmette.mpi.RowSolver(np.eye(3), MPI.COMM_SELF).save(alone)
+        if comm.size > 1:
+            one = comm.bcast(alone)
+            fails(palmette.IoError, "was saved by 1 rank, but", lambda: palmette.mpi.load(one, comm))
+        fails(palmette.UsageError, "os.PathLike", lambda: solver.save(7))
+        fails(palmette.IoError, "cannot be written", lambda: solver.save(os.path.join(folder, "absent", "x")))
+
+    in_shared_folder(work)
+
+
 def wrong_input_is_refused_by_all():
     A = palmette.generate("poisson2d5", 5).tocsr()
     first, end = own_rows(25)
@@ -220,6 +297,8 @@ try:
         grids_and_layers,
         each_process_can_have_a_device,
         matching_can_be_left_out,
+        changes_of_low_rank_use_the_distributed_factor,
+        sets_of_files_give_the_same_bits_and_are_refused_together,
         wrong_input_is_refused_by_all,
         what_cannot_be_verified_is_warned_of_on_all,
     ]:

@@ -5,6 +5,8 @@
 namespace palmette::capi {
 
 using AnyRankSolver = std::variant<RankSolver<double>, RankSolver<std::complex<double>>>;
+using AnyUpdatedRankSolver =
+    std::variant<UpdatedRankSolver<double>, UpdatedRankSolver<std::complex<double>>>;
 
 /// The caller's pattern, kept so that refactor needs only values.
 struct GivenRows {
@@ -22,12 +24,17 @@ struct GivenRows {
 }  // namespace palmette::capi
 
 struct palmette_rank_solver {
-  palmette::MpiExchange exchange;  // outlives the solver
+  std::shared_ptr<palmette::MpiExchange> exchange;  // outlives the solver
   palmette::capi::GivenRows given;
   palmette::SolveRequest request;
   palmette::capi::AnyRankSolver solver;
   palmette::RankReport last;
   std::string json;
+};
+
+struct palmette_rank_updated {
+  std::shared_ptr<palmette::MpiExchange> exchange;  // outlives the solver
+  palmette::capi::AnyUpdatedRankSolver solver;
 };
 
 namespace palmette::capi {
@@ -98,28 +105,73 @@ palmette_status create(const palmette_rows* rows, int communicator, const palmet
                                               settings.solver, *exchange.transport);
   if (!made) return record(made.failure());
   RankReport report = made.value().report();
-  *out = new palmette_rank_solver{std::move(exchange),     std::move(given),  settings.request,
-                                  std::move(made).value(), std::move(report), {}};
+  *out = new palmette_rank_solver{std::make_shared<MpiExchange>(std::move(exchange)), std::move(given),
+                                  settings.request, std::move(made).value(), std::move(report), {}};
   return PALMETTE_OK;
 }
 
 template <class T>
-RankSolver<T>& typed_solver(palmette_rank_solver* handle) {
-  require(handle != nullptr, "solver is NULL");
-  RankSolver<T>* solver = std::get_if<RankSolver<T>>(&handle->solver);
-  require(solver != nullptr, is_complex_v<T> ? "the matrix is real: use the _d function"
-                                             : "the matrix is complex: use the _z function");
-  return *solver;
+palmette_status load(const std::string& path, MpiExchange exchange, const RankSettings& settings,
+                     palmette_rank_solver** out) {
+  RankLoadOptions options;
+  options.threads = settings.solver.threads;
+  options.watchdog_seconds = settings.solver.watchdog_seconds;
+  options.device = settings.solver.device;
+  options.memory = settings.solver.memory;
+  options.transport_name = exchange.name;
+  options.transport_note = exchange.note;
+  options.planned = exchange.planned;
+  RankSolver<T> solver = RankSolver<T>::load(path, options, *exchange.transport);
+  GivenRows given{solver.size(), solver.first_row(), {}, {}};
+  if (const std::optional<RowBlock<T>> rows = solver.rows()) {
+    given.row_ptr.assign(rows->row_ptr.begin(), rows->row_ptr.end());
+    given.column.assign(rows->column.begin(), rows->column.end());
+  }
+  RankReport report = solver.report();
+  *out = new palmette_rank_solver{std::make_shared<MpiExchange>(std::move(exchange)), std::move(given),
+                                  settings.request, std::move(solver), std::move(report), {}};
+  return PALMETTE_OK;
 }
 
-template <class T>
-palmette_status solve(palmette_rank_solver* handle, palmette_operation operation,
-                      const palmette_columns* columns, palmette_report* report) {
-  RankSolver<T>& solver = typed_solver<T>(handle);
-  SolveRequest request = handle->request;
-  request.operation = operation_from(operation);
-  const index_t rows = solver.num_rows();
-  agree_after(*handle->exchange.transport, [&] {
+palmette_status load_any(const char* path, int communicator, const palmette_rank_options* options,
+                         palmette_rank_solver** out) {
+  require(out != nullptr, "solver is NULL; pass a pointer for the handle");
+  *out = nullptr;
+  RankSettings settings = settings_from(options);
+  MpiExchange exchange = make_mpi_exchange(communicator, settings.transport);
+  exchange.transport->set_watchdog(settings.solver.watchdog_seconds);
+  agree_after(*exchange.transport, [&] {
+    require(path != nullptr, "path is NULL");
+    settings.solver.device = open_device_of_rank(settings.device, exchange.transport->rank());
+  });
+  if (saved_scalar_over_ranks(path, *exchange.transport) == ScalarType::complex128)
+    return load<std::complex<double>>(path, std::move(exchange), settings, out);
+  return load<double>(path, std::move(exchange), settings, out);
+}
+
+palmette_status save(palmette_rank_solver* handle, const char* path) {
+  require(handle != nullptr, "solver is NULL");
+  agree_after(*handle->exchange->transport, [&] { require(path != nullptr, "path is NULL"); });
+  std::visit([&](const auto& solver) { solver.save(path); }, handle->solver);
+  return PALMETTE_OK;
+}
+
+palmette_status tell_rows(const palmette_rank_solver* handle, int32_t* n, int32_t* first_row,
+                          int32_t* num_rows) {
+  require(handle != nullptr, "solver is NULL");
+  std::visit(
+      [&](const auto& solver) {
+        if (n != nullptr) *n = solver.size();
+        if (first_row != nullptr) *first_row = solver.first_row();
+        if (num_rows != nullptr) *num_rows = solver.num_rows();
+      },
+      handle->solver);
+  return PALMETTE_OK;
+}
+
+
+void check_own_columns(Transport& transport, const palmette_columns* columns, index_t rows) {
+  agree_after(transport, [&] {
     require(columns != nullptr, "columns is NULL");
     require(columns->num_rhs >= 0, "num_rhs is negative");
     const bool empty = rows == 0 || columns->num_rhs == 0;
@@ -127,6 +179,57 @@ palmette_status solve(palmette_rank_solver* handle, palmette_operation operation
     require(empty || (columns->ldb >= rows && columns->ldx >= rows),
             "ldb or ldx is smaller than the number of rows");
   });
+}
+
+template <class T>
+palmette_status update(palmette_rank_solver* handle, const palmette_change* change,
+                       palmette_rank_updated** out) {
+  require(out != nullptr, "updated is NULL; pass a pointer for the handle");
+  *out = nullptr;
+  RankSolver<T>& solver = typed<RankSolver, T>(handle);
+  const index_t rows = solver.num_rows();
+  agree_after(*handle->exchange->transport, [&] {
+    require(change != nullptr, "change is NULL");
+    require(change->rank >= 0, "rank is negative");
+    const bool empty = rows == 0 || change->rank == 0;
+    require(empty || (change->u != nullptr && change->v != nullptr), "u or v is NULL");
+    require(empty || (change->ldu >= rows && change->ldv >= rows),
+            "ldu or ldv is smaller than the number of rows");
+  });
+  const auto part = [&](const double* values, int64_t ld) {
+    return DenseView<const T>{reinterpret_cast<const T*>(values), rows, change->rank, ld};
+  };
+  auto made = solver.update_rows(part(change->u, change->ldu), part(change->v, change->ldv));
+  if (!made) return record(made.failure());
+  *out = new palmette_rank_updated{handle->exchange, std::move(made).value()};
+  return PALMETTE_OK;
+}
+
+template <class T>
+palmette_status solve_updated(palmette_rank_updated* handle, palmette_operation operation,
+                              const palmette_columns* columns, double* backward_error) {
+  UpdatedRankSolver<T>& solver = typed<UpdatedRankSolver, T>(handle);
+  const index_t rows = solver.num_rows();
+  check_own_columns(*handle->exchange->transport, columns, rows);
+  const UpdateReport report = solver.solve_rows(
+      {reinterpret_cast<const T*>(columns->b), rows, columns->num_rhs, columns->ldb},
+      {reinterpret_cast<T*>(columns->x), rows, columns->num_rhs, columns->ldx}, operation_from(operation));
+  if (backward_error != nullptr) *backward_error = report.backward_error;
+  if (report.verified) return PALMETTE_OK;
+  NumericalFailure unverified;
+  unverified.message = report.notes.front();
+  record(unverified);
+  return PALMETTE_NOT_VERIFIED;
+}
+
+template <class T>
+palmette_status solve(palmette_rank_solver* handle, palmette_operation operation,
+                      const palmette_columns* columns, palmette_report* report) {
+  RankSolver<T>& solver = typed<RankSolver, T>(handle);
+  SolveRequest request = handle->request;
+  request.operation = operation_from(operation);
+  const index_t rows = solver.num_rows();
+  check_own_columns(*handle->exchange->transport, columns, rows);
   const DenseView<const T> b{reinterpret_cast<const T*>(columns->b), rows, columns->num_rhs, columns->ldb};
   const DenseView<T> x{reinterpret_cast<T*>(columns->x), rows, columns->num_rhs, columns->ldx};
   Outcome<RankReport> answer = solver.solve_rows(b, x, request);
@@ -137,8 +240,8 @@ palmette_status solve(palmette_rank_solver* handle, palmette_operation operation
 
 template <class T>
 palmette_status refactor(palmette_rank_solver* handle, const double* values) {
-  RankSolver<T>& solver = typed_solver<T>(handle);
-  agree_after(*handle->exchange.transport,
+  RankSolver<T>& solver = typed<RankSolver, T>(handle);
+  agree_after(*handle->exchange->transport,
               [&] { require(values != nullptr || handle->given.column.empty(), "values is NULL"); });
   const Outcome<void> made = solver.refactor_rows(handle->given.with(reinterpret_cast<const T*>(values)));
   if (!made) return record(made.failure());
@@ -199,6 +302,45 @@ palmette_status palmette_refactor_over_ranks_d(palmette_rank_solver* solver, con
 }
 palmette_status palmette_refactor_over_ranks_z(palmette_rank_solver* solver, const double* values) {
   return capi::guarded([&] { return capi::refactor<complex_double>(solver, values); });
+}
+
+palmette_status palmette_update_over_ranks_d(palmette_rank_solver* solver, const palmette_change* change,
+                                             palmette_rank_updated** updated) {
+  return capi::guarded([&] { return capi::update<double>(solver, change, updated); });
+}
+palmette_status palmette_update_over_ranks_z(palmette_rank_solver* solver, const palmette_change* change,
+                                             palmette_rank_updated** updated) {
+  return capi::guarded([&] { return capi::update<complex_double>(solver, change, updated); });
+}
+
+palmette_status palmette_solve_updated_over_ranks_d(palmette_rank_updated* updated,
+                                                    palmette_operation operation,
+                                                    const palmette_columns* columns,
+                                                    double* backward_error) {
+  return capi::guarded(
+      [&] { return capi::solve_updated<double>(updated, operation, columns, backward_error); });
+}
+palmette_status palmette_solve_updated_over_ranks_z(palmette_rank_updated* updated,
+                                                    palmette_operation operation,
+                                                    const palmette_columns* columns,
+                                                    double* backward_error) {
+  return capi::guarded(
+      [&] { return capi::solve_updated<complex_double>(updated, operation, columns, backward_error); });
+}
+
+void palmette_destroy_updated_over_ranks(palmette_rank_updated* updated) { delete updated; }
+
+palmette_status palmette_save_over_ranks(palmette_rank_solver* solver, const char* path) {
+  return capi::guarded([&] { return capi::save(solver, path); });
+}
+palmette_status palmette_load_over_ranks(const char* path, int communicator,
+                                         const palmette_rank_options* options,
+                                         palmette_rank_solver** solver) {
+  return capi::guarded([&] { return capi::load_any(path, communicator, options, solver); });
+}
+palmette_status palmette_rows_over_ranks(const palmette_rank_solver* solver, int32_t* n, int32_t* first_row,
+                                         int32_t* num_rows) {
+  return capi::guarded([&] { return capi::tell_rows(solver, n, first_row, num_rows); });
 }
 
 const char* palmette_rank_report_json(palmette_rank_solver* solver) {

@@ -8,8 +8,14 @@ namespace {
 
 template <class T>
 struct RowSolver {
-  MpiExchange exchange;  // outlives the solver
+  std::shared_ptr<MpiExchange> exchange;  // outlives the solver
   RankSolver<T> solver;
+};
+
+template <class T>
+struct UpdatedRowSolver {
+  std::shared_ptr<MpiExchange> exchange;  // outlives the solver
+  UpdatedRankSolver<T> solver;
 };
 
 RankSolverOptions rank_options(const nb::dict& given) {
@@ -51,7 +57,61 @@ RowSolver<T> create(const RowArrays<T>& rows, int communicator, const nb::dict& 
   agree_after(*exchange.transport,
               [&] { options.device = open_device_of_rank(device, exchange.transport->rank()); });
   RankSolver<T> solver = RankSolver<T>::create_from_rows(rows.block(), options, *exchange.transport).value();
-  return {std::move(exchange), std::move(solver)};
+  return {std::make_shared<MpiExchange>(std::move(exchange)), std::move(solver)};
+}
+
+RankLoadOptions rank_load_options(const nb::dict& given) {
+  RankLoadOptions options;
+  options.threads = get<int>(given, "threads");
+  options.watchdog_seconds = get<double>(given, "watchdog");
+  options.map = get<bool>(given, "map");
+  options.check_panels = get<bool>(given, "check");
+  options.memory = choice_named("memory kind", get<std::string>(given, "memory"), memory_kinds);
+  return options;
+}
+
+/// (solver, order of the matrix, first row, rows of this rank, name of the scalar)
+template <class T>
+nb::tuple loaded(const std::string& path, MpiExchange exchange, const RankLoadOptions& options) {
+  std::optional<RankSolver<T>> solver;
+  {
+    const LockReleased released;
+    solver = RankSolver<T>::load(path, options, *exchange.transport);
+  }
+  const index_t size = solver->size(), first = solver->first_row(), rows = solver->num_rows();
+  RowSolver<T> made{std::make_shared<MpiExchange>(std::move(exchange)), *std::move(solver)};
+  return nb::make_tuple(nb::cast(std::move(made), nb::rv_policy::move), size, first, rows,
+                        std::string(ScalarTraits<T>::name));
+}
+
+nb::tuple load(const std::string& path, int communicator, const nb::dict& given) {
+  RankLoadOptions options = rank_load_options(given);
+  const std::string transport = get<std::string>(given, "transport");
+  const std::string device = get<std::string>(given, "device");
+  std::optional<MpiExchange> exchange;
+  ScalarType scalar = ScalarType::float64;
+  {
+    const LockReleased released;
+    exchange = make_mpi_exchange(communicator, transport);
+    exchange->transport->set_watchdog(options.watchdog_seconds);
+    options.transport_name = exchange->name;
+    options.transport_note = exchange->note;
+    options.planned = exchange->planned;
+    agree_after(*exchange->transport,
+                [&] { options.device = open_device_of_rank(device, exchange->transport->rank()); });
+    scalar = saved_scalar_over_ranks(path, *exchange->transport);
+  }
+  switch (scalar) {
+    case ScalarType::float32:
+      return loaded<float>(path, *std::move(exchange), options);
+    case ScalarType::float64:
+      return loaded<double>(path, *std::move(exchange), options);
+    case ScalarType::complex64:
+      return loaded<std::complex<float>>(path, *std::move(exchange), options);
+    case ScalarType::complex128:
+      break;
+  }
+  return loaded<std::complex<double>>(path, *std::move(exchange), options);
 }
 
 template <class T>
@@ -63,6 +123,23 @@ nb::dict solve(RowSolver<T>& self, DenseIn<T> b, DenseOut<T> x, const nb::dict& 
     report = self.solver.solve_rows(view_of<const T>(b), view_of<T>(x), request).value();
   }
   return to_dict(*report);
+}
+
+template <class T>
+UpdatedRowSolver<T> update(RowSolver<T>& self, DenseIn<T> u, DenseIn<T> v) {
+  const LockReleased released;
+  return {self.exchange, self.solver.update_rows(view_of<const T>(u), view_of<const T>(v)).value()};
+}
+
+template <class T>
+nb::dict solve_updated(UpdatedRowSolver<T>& self, DenseIn<T> b, DenseOut<T> x, const std::string& trans) {
+  const Operation how = operation(trans);
+  UpdateReport report;
+  {
+    const LockReleased released;
+    report = self.solver.solve_rows(view_of<const T>(b), view_of<T>(x), how);
+  }
+  return to_dict(report);
 }
 
 template <class T>
@@ -82,6 +159,12 @@ void bind_rows_of(nb::module_& module) {
              const LockReleased released;
              self.solver.refactor_rows(rows.block()).value();
            })
+      .def("update", update<T>)
+      .def("save",
+           [](Solver& self, const std::string& path) {
+             const LockReleased released;
+             self.solver.save(path);
+           })
       .def("report", [](const Solver& self) { return to_dict(self.solver.report()); })
       .def("slogdet",
            [](const Solver& self) {
@@ -91,6 +174,9 @@ void bind_rows_of(nb::module_& module) {
         const Inertia found = self.solver.inertia();
         return nb::make_tuple(found.positive, found.negative, found.zero);
       });
+  nb::class_<UpdatedRowSolver<T>>(module, class_name<T>("UpdatedRowSolver").c_str())
+      .def("report", [](const UpdatedRowSolver<T>& self) { return to_dict(self.solver.report()); })
+      .def("solve", solve_updated<T>);
 }
 
 }  // namespace
@@ -108,4 +194,5 @@ NB_MODULE(_mpi, module) {
 #define PALMETTE_BIND(T) python::bind_rows_of<T>(module);
   PALMETTE_FOR_EACH_SCALAR(PALMETTE_BIND)
 #undef PALMETTE_BIND
+  module.def("load", &python::load);
 }

@@ -1,0 +1,35 @@
+// Where the ranks of a command live: alone, as threads of this process, or as processes of an MPI launcher.
+#pragma once
+
+#include <functional>
+
+#include "cli/input.hpp"
+#include "cli/rank_options.hpp"
+
+namespace palmette::cli {
+
+/// The transport that was asked for, or the usual one here.
+/// @throws UsageError if the launcher does not fit it
+RankTransport transport_of_run(const RankOptions& ranks);
+
+/// What the options say of a factorization over ranks.
+RankSolverOptions rank_solver_options(const KindAndOrder& kind_and_order, const RankOptions& ranks,
+                                      int threads, index_t n);
+
+/// Of a launched process: begin MPI, and call `work`. If it fails, the ranks report together: one of them
+/// prints. @returns the exit code of all
+int run_under_mpi(const RankOptions& ranks, const RankTransport& wanted, const OutputOptions& output,
+                  const std::function<int(const MpiExchange& mpi)>& work);
+
+/// One rank of the command.
+struct RankSeat {
+  Transport& transport;
+  std::string_view name;              ///< of the transport
+  const MpiExchange* mpi = nullptr;   ///< of a process
+  bool speaks() const { return transport.rank() == 0; }
+};
+/// Call `work` on every rank. Threads that fail must do so together. @returns the exit code of rank 0
+int run_on_every_rank(const RankOptions& ranks, const OutputOptions& output,
+                      const std::function<int(const RankSeat& seat)>& work);
+
+}  // namespace palmette::cli

@@ -1,0 +1,189 @@
+// Inside `solver`: what a RankSolver keeps, and what its functions share.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+
+#include "palmette/solver/checks.hpp"
+#include "palmette/solver/hall.hpp"
+#include "palmette/solver/kept_ranks.hpp"
+#include "palmette/solver/rank_products.hpp"
+#include "palmette/solver/verified_answer.hpp"
+
+namespace palmette {
+
+inline constexpr const char* no_memory_to_solve = "out of memory while a system was solved over ranks";
+
+template <class T>
+struct RankSolver<T>::State {
+  const RankSolverOptions options;
+  Transport& transport;
+  ThreadTeam team;
+  BandwidthMemory bandwidth{false, ""};
+  RankProductMaker<T> maker;
+  RankProducts<T> made;
+  const RowInput<T>* rows = nullptr;  // of made.input, where it is that
+
+  State(const RankSolverOptions& o, Transport& t)
+      : options(o), transport(t), team(std::max(1, o.threads)), maker(options, transport, team) {
+    transport.set_watchdog(options.watchdog_seconds);
+  }
+
+  RankTeam ranks() { return {transport, team, {options.watchdog_seconds}}; }
+
+  Outcome<void> make(const std::shared_ptr<const RankInput<T>>& input, FactorKind kind,
+                     std::string_view note) {
+    Outcome<RankProducts<T>> next = maker.make(input, kind);
+    if (!next) return next.failure();
+    if (!note.empty()) next.value().report.run.notes.emplace_back(note);
+    made = std::move(next).value();
+    return {};
+  }
+
+  Outcome<void> prepare(const std::shared_ptr<const RankInput<T>>& input) {
+    return make_first(input->choose(options.kind), options.kind.has_value(),
+                      [&](FactorKind kind, const std::string& note) { return make(input, kind, note); });
+  }
+
+  Outcome<void> prepare_rows(const RowBlock<T>& block) {
+    auto input = std::make_shared<const RowInput<T>>(block, ranks(), nullptr);
+    rows = input.get();
+    return prepare(input);
+  }
+
+  Outcome<void> refactor(std::shared_ptr<const RankInput<T>> input) {
+    RankProducts<T> next = made;
+    check_kind_kept<T>(next.kind, input->symmetry());
+    next.input = std::move(input);
+    next.report.run.matrix.symmetry = next.input->symmetry();
+    next.report.run.notes.clear();
+    if (!options.transport_note.empty()) next.report.run.notes.push_back(options.transport_note);
+    const Outcome<void> factored = maker.factorize_into(next);
+    if (factored) made = std::move(next);
+    return factored;
+  }
+
+  SolveCost cost(index_t num_rhs) const {
+    const double panels = static_cast<double>(made.symbolic->panel_entries()) * sizeof(T);
+    const double blocks = std::ceil(num_rhs / static_cast<double>(made.inverse->max_rhs()));
+    SolveCost cost;
+    cost.flops = 4.0 * static_cast<double>(made.symbolic->panel_entries()) * num_rhs;
+    cost.bytes = 2 * panels * blocks + 2.0 * size_of_side() * num_rhs;
+    return cost;
+  }
+  double size_of_side() const { return static_cast<double>(size()) * sizeof(T); }
+
+  index_t size() const { return made.input->pattern().rows; }
+  index_t first_row() const { return rows != nullptr ? rows->first_row() : 0; }
+  index_t num_rows() const { return rows != nullptr ? rows->num_rows() : size(); }
+
+  Outcome<RankReport> answer(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
+    AnswerSource<T> source;
+    made.input->attach(source);
+    source.apply = [this](Operation operation, DenseView<const T> in, DenseView<T> out) {
+      made.inverse->apply(operation, in, out);
+      return SolveTrace{made.report.method, team.size()};
+    };
+    source.cost = cost(b.cols);
+    source.guarded_blocks = made.guarded_blocks;
+    source.bandwidth = &bandwidth;
+    source.factored = true;
+    source.pivots_replaced = made.report.run.factorize->pivots.perturbed > 0;
+    const RankTimes before = made.inverse->times();
+    const CarriedCounts carried_before = made.inverse->carried();
+    Outcome<Report> result = make_answer(source, made.report.run, b, x, request);
+    if (!result) return result.failure();
+    RankReport report = made.report;
+    report.run = std::move(result).value();
+    exchange(transport, [&] {
+      report.times =
+          times_of_ranks(made.inverse->times() - before, transport, team, {options.watchdog_seconds});
+    });
+    if (options.device)
+      report.carried = carried_by_ranks(made.inverse->carried() - carried_before, transport);
+    return report;
+  }
+
+  Outcome<RankReport> solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
+    const auto is_ldlt = [&](const Report& report) {
+      return !options.kind && report.factorize->kind == FactorKind::ldlt;
+    };
+    const auto make_lu = [&] { return make(made.input, FactorKind::lu, lu_instead_of_ldlt); };
+    return answer_by_ladder(request, [&] { return answer(b, x, request); }, {{"LU was", is_ldlt, make_lu}});
+  }
+
+  Outcome<RankReport> solve_together(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
+    std::optional<Outcome<RankReport>> result;
+    exchange(transport, [&] { result.emplace(solve(b, x, request)); });
+    return *std::move(result);
+  }
+
+  /// Products of a file of this rank. Every rank must call it.
+  void load(const std::shared_ptr<const Archive>& file, bool map) {
+    const AnyRankInput<T> found = load_rank_input<T>(*file, ranks());
+    rows = found.rows;
+    std::optional<KeptRankProducts<T>> kept;
+    check_on_all(ranks(), [&] {
+      try {
+        kept = load_rank_products<T>(file, found.input, options, transport.rank(), map);
+      } catch (const UsageError& error) {
+        file->refuse("is damaged: " + std::string(error.what()));
+      }
+    });
+    maker.begin_report(kept->made);
+    maker.adopt(kept->made, std::move(kept->factor));
+    made = std::move(kept->made);
+  }
+
+  /// Each rank's rows of b and x are as many as those of the matrix, and all ranks have as many columns.
+  void check_own_rows(DenseView<const T> b, DenseView<T> x) {
+    const index_t expected = num_rows();
+    check_on_all(ranks(), [&] {
+      if (b.rows == expected && x.rows == expected && b.cols == x.cols) return;
+      throw DimensionError("b is " + std::to_string(b.rows) + " x " + std::to_string(b.cols) + " and x is " +
+                           std::to_string(x.rows) + " x " + std::to_string(x.cols) + ", but this rank has " +
+                           std::to_string(expected) +
+                           " rows of the matrix; both need this number of rows, and equally many columns");
+    });
+    const index_t most = transport.agree(b.cols);
+    check_on_all(ranks(), [&] {
+      if (b.cols != most)
+        throw DimensionError("b has " + std::to_string(b.cols) + " columns, but on another rank " +
+                             std::to_string(most));
+    });
+  }
+
+  /// Solve with whole vectors, from and to this rank's rows.
+  /// @param input  of the system, with which the caller may share a matrix
+  /// @param solve  Outcome solve(DenseView<const T> b, DenseView<T> x), called by all ranks
+  template <class Solve>
+  auto solve_own_rows(const RankInput<T>& input, DenseView<const T> b, DenseView<T> x, const Solve& solve) {
+    check_own_rows(b, x);
+    const DenseMatrix<T> whole = whole_columns(b);
+    DenseMatrix<T> answer(size(), b.cols);
+    agree_after(transport, [&] {
+      input.check_unchanged();
+      check_right_hand_sides(size(), whole.view(), answer.view());
+    });
+    auto report = solve(whole.view(), answer.view());
+    for (index_t column = 0; report && column < x.cols; ++column)
+      std::copy_n(answer.view().column(column) + first_row(), x.rows, x.column(column));
+    return report;
+  }
+
+  /// All rows of n × k columns, of which this rank has its own. Every rank must call it.
+  DenseMatrix<T> whole_columns(DenseView<const T> own) const {
+    return rows != nullptr ? rows->whole_columns(own) : copy_of(own);
+  }
+
+  static DenseMatrix<T> copy_of(DenseView<const T> b) {
+    DenseMatrix<T> copy(b.rows, b.cols);
+    for (index_t column = 0; column < b.cols; ++column)
+      std::copy_n(b.column(column), b.rows, copy.view().column(column));
+    return copy;
+  }
+};
+
+}  // namespace palmette

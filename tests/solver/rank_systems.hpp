@@ -1,0 +1,107 @@
+// For tests of the hall over ranks: ranks as threads that receive messages in an order chosen by a seed, rows
+// of a matrix, and errors of all ranks.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "systems.hpp"
+
+namespace palmette::testing {
+
+/// All messages that have come wait; any of them is next, or none yet.
+class Shuffled final : public TransportWrapper {
+ public:
+  Shuffled(Transport& inner, std::uint64_t seed) : TransportWrapper(inner), random_(seed) {}
+  bool poll(Message& message) override {
+    Message next;
+    while (inner_.poll(next)) waiting_.push_back(std::move(next));
+    if (waiting_.empty() || random_() % 3 == 0) return false;
+    std::swap(waiting_[random_() % waiting_.size()], waiting_.back());
+    message = std::move(waiting_.back());
+    waiting_.pop_back();
+    return true;
+  }
+
+ private:
+  std::mt19937_64 random_;
+  std::vector<Message> waiting_;
+};
+
+/// work(transport) on each rank, with messages in the order of the seed.
+inline void run_ranks(index_t ranks, std::uint64_t seed, const std::function<void(Transport&)>& work) {
+  ThreadWorld world(ranks);
+  world.run([&](Transport& thread) {
+    Shuffled shuffled(thread, seed + static_cast<std::uint64_t>(thread.rank()));
+    work(shuffled);
+  });
+}
+
+/// What `work` throws as E, which must be the same on all ranks; empty: nothing.
+template <class E>
+std::string said_by_all(index_t ranks, const std::function<void(Transport&)>& work) {
+  std::vector<std::string> said(ranks);
+  ThreadWorld world(ranks);
+  world.run([&](Transport& transport) {
+    try {
+      work(transport);
+    } catch (const E& error) {
+      said[transport.rank()] = error.what();
+    }
+  });
+  for (const std::string& text : said) EXPECT_EQ(text, said[0]);
+  return said[0];
+}
+
+/// Consecutive rows of a rank, as a caller would hold them; the last rank has most, and a middle one none.
+template <class T>
+struct RowsOfARank {
+  index_t size = 0, first = 0;
+  std::vector<offset_t> row_ptr = {0};
+  std::vector<index_t> column;
+  std::vector<T> values;
+
+  RowsOfARank(const SparseMatrix<T>& matrix, index_t rank, index_t ranks) : size(matrix.rows()) {
+    const auto begin = [&](index_t r) {
+      return static_cast<index_t>(std::int64_t{size} * r * (r + 1) / (std::int64_t{ranks} * (ranks + 1)));
+    };
+    const bool one_is_empty = ranks > 2;
+    first = begin(one_is_empty && rank == 1 ? 2 : rank);
+    const index_t end = begin(one_is_empty && rank == 0 ? 2 : rank + 1);
+    const SparseMatrix<T> by_rows = transpose(matrix);
+    for (index_t row = first; row < end; ++row) {
+      const auto from = by_rows.pattern.column_ptr[row], to = by_rows.pattern.column_ptr[row + 1];
+      column.insert(column.end(), by_rows.pattern.row_index.begin() + from,
+                    by_rows.pattern.row_index.begin() + to);
+      values.insert(values.end(), by_rows.values.begin() + from, by_rows.values.begin() + to);
+      row_ptr.push_back(static_cast<offset_t>(column.size()));
+    }
+  }
+  RowBlock<T> block() const { return {size, first, row_ptr, column, values}; }
+  index_t count() const { return static_cast<index_t>(row_ptr.size()) - 1; }
+};
+
+template <class T>
+DenseMatrix<T> rows_of(const DenseMatrix<T>& whole, index_t first, index_t count) {
+  DenseMatrix<T> part(count, whole.cols);
+  for (index_t column = 0; column < whole.cols; ++column)
+    std::copy_n(whole.view().column(column) + first, count, part.view().column(column));
+  return part;
+}
+
+/// Many blocks, few whole subtrees: small matrices have many messages.
+inline RankSolverOptions busy_ranks(FactorKind kind) {
+  RankSolverOptions options;
+  options.kind = kind;
+  options.analyze.max_width = 8;
+  options.whole.kept = false;
+  options.watchdog_seconds = 60;
+  options.transport_name = "threads";
+  return options;
+}
+
+}  // namespace palmette::testing
