@@ -16,10 +16,24 @@ namespace palmette::cli {
 namespace {
 
 /// The layout of a set is that of its factorization, which right-hand sides say nothing about.
-void refuse_what_sets_cannot(const RankOptions& ranks) {
-  if (ranks.chooses_grid)
+void refuse_what_sets_cannot(const RankFactorizeRequest& request) {
+  if (request.ranks.chooses_grid)
     throw UsageError("--grid auto is for 'palmette solve A.mtx'; factorize takes numbers, as 2x3");
-  if (ranks.memory) throw UsageError("--memory is for ranks with devices, which solve: leave it out");
+  if (request.ranks.memory) throw UsageError("--memory is for ranks with devices, which solve: leave it out");
+  if (request.precision == Precision::mixed)
+    throw UsageError("--precision mixed does not work over ranks yet; use double or float");
+}
+
+void refuse_what_files_settle(const SolvingOptions& solving, const RankOptions& ranks, index_t num_ranks) {
+  if (ranks.grid || ranks.chooses_grid || ranks.map || ranks.trees || ranks.delivery)
+    throw UsageError(
+        "--factors comes without --grid, --map, --trees and --delivery: the files say over which ranks the "
+        "matrix was factorized");
+  if (solving.device.starts_with("auto"))
+    throw UsageError(
+        "--device auto is for one process; over ranks name a kind, and each rank takes one of it");
+  if (num_ranks > 1 && solving.rhs == "-")
+    throw UsageError("several ranks cannot read one standard input; give a file");
 }
 
 double bytes_of_set(const std::string& path, index_t num_ranks) {
@@ -144,14 +158,14 @@ int solve_on_seat(const std::string& factors, const SolvingOptions& given, const
 }  // namespace
 
 int factorize_over_ranks(const RankFactorizeRequest& request) {
-  refuse_what_sets_cannot(request.ranks);
-  if (request.precision == Precision::mixed)
-    throw UsageError("--precision mixed does not work over ranks yet; use double or float");
   // Threads share one matrix, and so must not read it each.
   std::shared_ptr<AnyMatrix> read;
-  if (transport_of_run(request.ranks).world != RankWorld::mpi)
+  if (transport_of_run(request.ranks).world != RankWorld::mpi) {
+    refuse_what_sets_cannot(request);
     read = std::make_shared<AnyMatrix>(matrix_of(request, true));
+  }
   return run_on_every_rank(request.ranks, request.output, [&](const RankSeat& seat) {
+    refuse_what_sets_cannot(request);
     check_savable_over_ranks(request.out, seat.transport);
     std::shared_ptr<AnyMatrix> mine = read;
     if (!mine)
@@ -171,16 +185,8 @@ int factorize_over_ranks(const RankFactorizeRequest& request) {
 
 int solve_with_rank_factors(const std::string& factors, const SolvingOptions& solving,
                             const OutputOptions& output, const RankOptions& ranks) {
-  if (ranks.grid || ranks.chooses_grid || ranks.map || ranks.trees || ranks.delivery)
-    throw UsageError(
-        "--factors comes without --grid, --map, --trees and --delivery: the files say over which ranks the "
-        "matrix was factorized");
-  if (solving.device.starts_with("auto"))
-    throw UsageError(
-        "--device auto is for one process; over ranks name a kind, and each rank takes one of it");
-  if (launched_ranks() > 1 && solving.rhs == "-")
-    throw UsageError("several processes cannot read one standard input; give a file");
   return run_on_every_rank(ranks, output, [&](const RankSeat& seat) {
+    refuse_what_files_settle(solving, ranks, seat.transport.num_ranks());
     return solve_on_seat(factors, solving, output, ranks, seat);
   });
 }

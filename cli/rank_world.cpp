@@ -63,8 +63,7 @@ int run_under_mpi(const RankOptions& ranks, const RankTransport& wanted, const O
   if (launched_ranks() > 0 && mpi.transport->num_ranks() != launched_ranks())
     throw UsageError(
         fmt::format("the launcher has started {} processes, but MPI knows of {}: use the mpiexec of the MPI "
-                    "that palmette was "
-                    "built with",
+                    "that palmette was built with",
                     launched_ranks(), mpi.transport->num_ranks()));
   mpi.transport->set_watchdog(ranks.watchdog_seconds);
   try {

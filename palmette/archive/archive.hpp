@@ -107,9 +107,15 @@ class ArchiveWriter {
   /// A number that tells the sections so far, with their values, from all others.
   std::uint64_t sum() const;
   void set_place(const ArchiveSet& place);
-  /// Write the table and the header, wait until the disk has everything, and give the file its name.
-  /// @throws IoError
-  void finish();
+  /// Write the table and the header, and wait until the disk has everything. The file has no name yet, so
+  /// that those who write a set can wait for each other. @throws IoError
+  void seal();
+  /// Give the sealed file its name. @throws IoError
+  void publish();
+  void finish() {
+    seal();
+    publish();
+  }
   /// Bytes written so far.
   std::uint64_t bytes() const { return at_; }
 

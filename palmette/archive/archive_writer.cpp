@@ -131,7 +131,7 @@ void ArchiveWriter::set_place(const ArchiveSet& place) {
   header_.files_of_set = place.num_files;
 }
 
-void ArchiveWriter::finish() {
+void ArchiveWriter::seal() {
   align();
   header_.table_offset = at_;
   write(std::as_bytes(std::span<const archive_detail::Section>(sections_)));
@@ -145,6 +145,9 @@ void ArchiveWriter::finish() {
   const int descriptor = descriptor_;
   descriptor_ = -1;
   if (::close(descriptor) != 0) fail(std::string("cannot be written completely: ") + std::strerror(errno));
+}
+
+void ArchiveWriter::publish() {
   if (::rename(temporary_.c_str(), target_.c_str()) != 0)
     fail(std::string("cannot be put in place: ") + std::strerror(errno));
   temporary_.clear();

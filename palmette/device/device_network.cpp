@@ -155,13 +155,13 @@ bool is_emulated(const Device& device) {
 std::shared_ptr<void> DeviceNetwork::allocate(std::size_t bytes) {
   if (bytes == 0) return nullptr;
   device_->claim(bytes);
+  *in_use_ += static_cast<offset_t>(bytes);
   const std::shared_ptr<void> claimed(nullptr, [device = device_, in_use = in_use_, bytes](void*) {
     device->unclaim(bytes);
     *in_use -= static_cast<offset_t>(bytes);
   });
-  *in_use_ += static_cast<offset_t>(bytes);
   const std::shared_ptr<void> memory = do_allocate(bytes);
-  return {memory.get(), [memory, claimed](void*) {}};
+  return {memory.get(), [claimed, memory](void*) {}};
 }
 
 NetworkId make_network_id(const Device& device) {

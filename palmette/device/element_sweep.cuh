@@ -441,9 +441,9 @@ template <class T>
 PALMETTE_DEVICE void leave_network(const ElementSweep<T>& a) {
   if (gpu::thread() != 0) return;
   if (a.alarm != nullptr && gpu::load_relaxed<gpu::Scope::device>(&a.watch.status->gave_up) != 0) {
-    const ElementSignal alarm = static_cast<ElementSignal>(a.own.at.sweep) << alarm_bits;
+    const ElementSignal alarm = static_cast<ElementSignal>(a.own.at.sweep);
     for (int element = 0; element < gpu::num_pes(); ++element)
-      gpu::set_signal(a.alarm, alarm | static_cast<ElementSignal>(gpu::my_pe()), element);
+      gpu::set_signal(a.alarm, alarm, element);
   }
   gpu::quiet();
 }

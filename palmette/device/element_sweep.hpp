@@ -146,11 +146,10 @@ struct ElementStatus {
 /// Of a rank over a network, in symmetric memory, for its host to read when the kernels of all ranks have
 /// ended.
 struct ElementReport {
-  /// The largest of sweep << alarm_bits | element that an element sent when it gave up: then no rank goes on.
+  /// The number of the sweep in which an element gave up, from the last such element: then no rank goes on.
   ElementSignal alarm;
   ElementStatus status;  ///< of this rank
 };
-inline constexpr int alarm_bits = 20;
 
 /// How long a kernel waits for one flag. Then it goes on with what is there and says so: its results are
 /// worthless, but all kernels end.

@@ -344,7 +344,7 @@ bool DeviceRankProgram<T>::kernel_has_ended() {
     throw DeviceError("the device of rank " + std::to_string(transport_->rank()) +
                       " has waited in vain for " + schedule_->words_of(status) + ", in the " +
                       (step().forward ? "forward" : "backward") + " sweep");
-  if (alarm >> device::alarm_bits >= static_cast<device::ElementSignal>(sweep_)) {
+  if (alarm >= static_cast<device::ElementSignal>(sweep_)) {
     kernel_ = Kernel::stopped;
     return false;
   }

@@ -15,7 +15,7 @@ constexpr std::string_view ranks_content = "rank factors";
 constexpr std::uint32_t ranks_version = 1;
 constexpr std::string_view other_remedy = "factorize the matrix again and save that";
 
-/// Of the layout that was used, whoever chose it.
+/// Visits the options with the layout that was used, not with what chose it.
 void visit_rank_options(const FigureVisit& visit, RankSolverOptions& options) {
   visit_kind(visit, options.kind);
   pass(visit, options.ordering);
@@ -182,8 +182,9 @@ void save_rank_products(const std::string& path, const RankProducts<T>& made,
   check_on_all(ranks, [&] {
     file->set_place({checksum(std::as_bytes(std::span(sums))), static_cast<std::uint32_t>(rank),
                      static_cast<std::uint32_t>(ranks.transport.num_ranks())});
-    file->finish();
+    file->seal();
   });
+  check_on_all(ranks, [&] { file->publish(); });
 }
 
 template <class T>

@@ -9,7 +9,7 @@
 
 namespace palmette {
 
-/// Every rank writes its file; all appear when each rank has written everything. Every rank must call it.
+/// Every rank writes its file; all appear when the disk has all of them. Every rank must call it.
 /// @throws IoError on all ranks, naming the file
 template <class T>
 void save_rank_products(const std::string& path, const RankProducts<T>& made,
@@ -21,10 +21,12 @@ template <class T>
 std::shared_ptr<const Archive> open_file_of_rank(const std::string& path, const RankLoadOptions& options,
                                                  const RankTeam& ranks);
 
-/// Those of the solver that was saved, with those of this run. @throws IoError, UsageError
+/// The options of the saved solver; threads, device and transport are those of this run.
+/// @throws IoError, UsageError
 RankSolverOptions kept_rank_options(const Archive& file, const RankLoadOptions& options);
 
-/// What RankProductMaker::adopt takes: products without an inverse, and this rank's part of the factor.
+/// What RankProductMaker::adopt takes: products, whose inverse is empty until then, and this rank's part of
+/// the factor.
 template <class T>
 struct KeptRankProducts {
   RankProducts<T> made;

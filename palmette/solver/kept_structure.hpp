@@ -2,6 +2,7 @@
 // structure.
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -14,10 +15,15 @@ namespace palmette {
 /// How a figure passes between its place and the file.
 using FigureVisit = std::function<void(double& figure)>;
 
+/// @throws UsageError if the file's number fits no such figure
 template <class Figure>
 void pass(const FigureVisit& visit, Figure& figure) {
   double number = static_cast<double>(figure);
   visit(number);
+  // A limit that every integer below fits: int for enumerations, index_t.
+  constexpr double most = sizeof(Figure) < sizeof(std::int64_t) ? 2147483647.0 : 9.0e18;
+  if (!std::is_floating_point_v<Figure> && !(std::abs(number) <= most))
+    throw UsageError("a figure of its solver is out of range");
   if constexpr (std::is_enum_v<Figure>)
     figure = static_cast<Figure>(static_cast<int>(number));
   else

@@ -3,13 +3,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 
 #include "palmette/solver/checks.hpp"
 
 namespace palmette {
 namespace {
 
-enum class Complaint : std::int64_t { none, usage, dimension, memory, file };
+enum class Complaint : std::int64_t { none, usage, dimension, memory, file, other };
 
 std::string name_of_rank(std::size_t rank) { return "rank " + std::to_string(rank); }
 
@@ -22,7 +23,8 @@ struct ComplaintHead {
 /// The error that `work` threw.
 struct Caught {
   ComplaintHead head;
-  std::string text;  // the file, and the sentence
+  std::string text;             // the file, and the sentence
+  std::exception_ptr unusual;  // that only this rank can throw on
 
   explicit Caught(const std::function<void()>& work) {
     try {
@@ -38,6 +40,9 @@ struct Caught {
     } catch (const IoError& error) {
       set(Complaint::file, error.file() + std::string(error.what()).substr(error.file().size() + 2));
       head.file_letters = static_cast<std::int64_t>(error.file().size());
+    } catch (const std::exception& error) {
+      unusual = std::current_exception();
+      set(Complaint::other, error.what());
     }
   }
   void set(Complaint complaint, std::string said) {
@@ -53,6 +58,7 @@ struct Caught {
   const std::string said = rank.empty() ? text : rank + ": " + text;
   if (head.complaint == Complaint::dimension) throw DimensionError(said);
   if (head.complaint == Complaint::memory) throw MemoryError(said);
+  if (head.complaint == Complaint::other) throw BrokenRun(said);
   throw UsageError(said);
 }
 
@@ -99,6 +105,7 @@ void check_on_all(const RankTeam& ranks, const std::function<void()>& work) {
     std::memcpy(mine.writable().data() + sizeof(ComplaintHead), caught.text.data(), caught.text.size());
     pieces = gather_from_all(ranks.transport, ranks.team, std::move(mine), ranks.drive);
   });
+  if (caught.unusual) std::rethrow_exception(caught.unusual);
   for (std::size_t rank = 0; rank < pieces.size(); ++rank) {
     ComplaintHead head;
     std::memcpy(&head, pieces[rank].data(), sizeof(ComplaintHead));

@@ -151,7 +151,9 @@ RankSolver<T> RankSolver<T>::load(const std::string& path, const RankLoadOptions
     const std::shared_ptr<const Archive> file = open_file_of_rank<T>(path, options, opening);
     std::shared_ptr<State> state;
     check_on_all(opening, [&] {
-      state = std::make_shared<State>(kept_rank_options(*file, options), transport);
+      RankSolverOptions kept = kept_rank_options(*file, options);
+      check_rank_options<T>(kept, transport.num_ranks());
+      state = std::make_shared<State>(std::move(kept), transport);
     });
     state->load(file, options.map);
     return RankSolver(std::move(state));

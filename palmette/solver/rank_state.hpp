@@ -162,8 +162,9 @@ struct RankSolver<T>::State {
   auto solve_own_rows(const RankInput<T>& input, DenseView<const T> b, DenseView<T> x, const Solve& solve) {
     check_own_rows(b, x);
     const DenseMatrix<T> whole = whole_columns(b);
-    DenseMatrix<T> answer(size(), b.cols);
+    DenseMatrix<T> answer;
     agree_after(transport, [&] {
+      answer = DenseMatrix<T>(size(), b.cols);
       input.check_unchanged();
       check_right_hand_sides(size(), whole.view(), answer.view());
     });

@@ -94,8 +94,12 @@ Outcome<UpdatedRankSolver<T>> RankSolver<T>::update_rows(DenseView<const T> u, D
                                "columns");
         });
         check_same_rank_of_change(u.cols, state_->ranks());
-        SparseMatrix<T> whole_u = sparse_of(state_->whole_columns(u)),
-                        whole_v = sparse_of(state_->whole_columns(v));
+        const DenseMatrix<T> all_u = state_->whole_columns(u), all_v = state_->whole_columns(v);
+        SparseMatrix<T> whole_u, whole_v;
+        check_on_all(state_->ranks(), [&] {
+          whole_u = sparse_of(all_u);
+          whole_v = sparse_of(all_v);
+        });
         return update(std::move(whole_u), std::move(whole_v));
       });
 }

@@ -98,6 +98,11 @@ def _right_hand_sides(comm: Any, b: Any, rows: int, dtype: np.dtype) -> Any:
     return _together(comm, lambda: _input.as_right_hand_sides(b, rows, dtype))
 
 
+def _checked_trans(trans: str) -> None:
+    if trans not in ("N", "T", "H"):
+        raise UsageError(f"trans is {trans!r}; use 'N', 'T' or 'H'")
+
+
 class RowSolver:
     """A matrix factored over MPI ranks, each of which provides some of its rows.
 
@@ -428,9 +433,13 @@ class UpdatedRowSolver:
         -----
         UnverifiedWarning
             On all processes, if the backward error of x is above its bound.
+
+        Raises
+        ------
+        DimensionError, UsageError
+            On all processes, if b does not fit or `trans` is no such letter.
         """
-        if trans not in ("N", "T", "H"):
-            raise UsageError(f"trans is {trans!r}; use 'N', 'T' or 'H'")
+        _together(self._comm, lambda: _checked_trans(trans))
         rhs = _right_hand_sides(self._comm, b, self._shape[0], self._dtype)
         x = np.empty(rhs.columns.shape, dtype=self._dtype, order="F")
         self._report = self._core.solve(rhs.columns, x, "T" if rhs.is_split and trans == "H" else trans)
@@ -463,7 +472,9 @@ def load(
     """A solver that `RowSolver.save` has written, on as many processes as wrote it.
 
     With the same kernels (`palmette.kernels`), x has the bits that it had before. Each process has the rows
-    that it had. The files must not be cut or overwritten in place while the solver is used.
+    that it had: all of them if the whole matrix was factorized on each, as the command does; such a solver
+    takes all rows of b on each process, and cannot be refactored from here. The files must not be cut or
+    overwritten in place while the solver is used.
 
     Parameters
     ----------
@@ -486,15 +497,18 @@ def load(
         message names the file, the reason and the remedy.
     """
     comm = _communicator(comm)
-    options = {
-        "transport": transport,
-        "threads": int(threads),
-        "watchdog": float(watchdog),
-        "map": bool(map),
-        "check": bool(check),
-        "device": str(device),
-        "memory": str(memory),
-    }
+    options = _together(
+        comm,
+        lambda: {
+            "transport": transport,
+            "threads": int(threads),
+            "watchdog": float(watchdog),
+            "map": bool(map),
+            "check": bool(check),
+            "device": str(device),
+            "memory": str(memory),
+        },
+    )
     path = _together(comm, lambda: os.fspath(path))
     core, size, first_row, rows, name = _mpi.load(path, comm.py2f(), options)
     solver = RowSolver.__new__(RowSolver)

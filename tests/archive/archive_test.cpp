@@ -9,6 +9,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 
 namespace palmette {
 namespace {
@@ -184,6 +185,27 @@ TEST(archive, appears_whole_or_not_at_all) {
   EXPECT_NE(what.find("cannot be written completely"), std::string::npos) << what;
   EXPECT_EQ(folder.count(), 1);
   EXPECT_EQ(bytes_of(path), before);
+}
+
+TEST(archive, that_is_sealed_has_no_name_until_it_is_published) {
+  const Folder folder;
+  const std::string path = folder.file("a");
+  write_trial(path);
+  const std::string before = bytes_of(path);
+  const auto begin = [&] {
+    auto file = std::make_unique<ArchiveWriter>(path, ArchiveContent{"trial", 3, ScalarType::float64, "1"});
+    file->add("half", std::vector<double>(1000, 1.0));
+    file->seal();
+    return file;
+  };
+  begin().reset();
+  EXPECT_EQ(folder.count(), 1);
+  EXPECT_EQ(bytes_of(path), before);
+  const auto file = begin();
+  EXPECT_EQ(bytes_of(path), before);
+  file->publish();
+  EXPECT_EQ(folder.count(), 1);
+  EXPECT_NE(bytes_of(path), before);
 }
 
 TEST(archive, is_written_although_a_killed_process_left_its_temporary_file) {

@@ -467,6 +467,7 @@ def test_a_set_with_a_file_that_is_cut_or_missing_is_refused_once(palmette, spd,
     palmette("solve", "--factors", "A.factors", *over).fails_with(3, "A.factors.rank1", "cannot be read")
     palmette("solve", "--factors", "A.factors", "--grid", "3x1", *over).fails_with(2, "--grid")
     palmette("solve", "--factors", "A.factors", "--rows", "1", *over).fails_with(2, "--rows")
+    palmette("solve", "--factors", "A.factors", "--rhs", "-", *over).fails_with(2, "standard input")
     palmette("factorize", spd, "--out", "B", "--precision", "mixed", *over).fails_with(2, "mixed")
     palmette("factorize", spd, "--out", "B", "--grid", "auto", *over).fails_with(2, "--grid auto")
     palmette("factorize", spd, "--out", "absent/B", *over).fails_with(3, "absent")
@@ -478,5 +479,7 @@ def test_processes_write_a_set_and_solve_with_it(palmette, spd, tmp_path):
     assert done.returncode == 0 and done.stdout.count("written to") == 1, done.stderr
     done = launched(palmette, "solve", "--factors", out, "--out", x, ranks=2)
     assert done.returncode == 0 and x.exists(), done.stderr
+    done = launched(palmette, "factorize", spd, "--out", out, "--precision", "mixed", ranks=2)
+    assert done.returncode == 2 and len(errors(done)) == 1 and "mixed" in done.stderr
     done = launched(palmette, "solve", "--factors", out, ranks=3)
     assert done.returncode == 3 and len(errors(done)) == 1 and "was saved by 2 ranks" in done.stderr

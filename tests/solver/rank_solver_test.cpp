@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <functional>
+#include <stdexcept>
 
+#include "palmette/solver/rank_checks.hpp"
 #include "systems.hpp"
 
 namespace palmette {
@@ -438,6 +440,20 @@ TEST(rank_solver, layers_that_do_not_fit_the_run_are_refused) {
     };
     EXPECT_THROW(run(), UsageError) << grid.rows << " x " << grid.cols << " x " << layers;
   }
+}
+
+TEST(check_on_all, leaves_no_rank_waiting_whatever_another_throws) {
+  ThreadWorld world(3);
+  world.run([&](Transport& transport) {
+    ThreadTeam alone(1);
+    const auto checked = [&] {
+      check_on_all({transport, alone, {}}, [&] {
+        if (transport.rank() == 1) throw std::length_error("too long");
+      });
+    };
+    if (transport.rank() == 1) EXPECT_THROW(checked(), std::length_error);
+    else EXPECT_THROW(checked(), BrokenRun);
+  });
 }
 
 }  // namespace

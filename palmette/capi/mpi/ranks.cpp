@@ -169,9 +169,12 @@ palmette_status tell_rows(const palmette_rank_solver* handle, int32_t* n, int32_
   return PALMETTE_OK;
 }
 
-
-void check_own_columns(Transport& transport, const palmette_columns* columns, index_t rows) {
+/// @returns the operation; if an argument of any rank is wrong, no rank returns
+Operation checked_operation(Transport& transport, palmette_operation operation,
+                            const palmette_columns* columns, index_t rows) {
+  Operation checked = Operation::plain;
   agree_after(transport, [&] {
+    checked = operation_from(operation);
     require(columns != nullptr, "columns is NULL");
     require(columns->num_rhs >= 0, "num_rhs is negative");
     const bool empty = rows == 0 || columns->num_rhs == 0;
@@ -179,6 +182,7 @@ void check_own_columns(Transport& transport, const palmette_columns* columns, in
     require(empty || (columns->ldb >= rows && columns->ldx >= rows),
             "ldb or ldx is smaller than the number of rows");
   });
+  return checked;
 }
 
 template <class T>
@@ -210,14 +214,14 @@ palmette_status solve_updated(palmette_rank_updated* handle, palmette_operation 
                               const palmette_columns* columns, double* backward_error) {
   UpdatedRankSolver<T>& solver = typed<UpdatedRankSolver, T>(handle);
   const index_t rows = solver.num_rows();
-  check_own_columns(*handle->exchange->transport, columns, rows);
+  const Operation checked = checked_operation(*handle->exchange->transport, operation, columns, rows);
   const UpdateReport report = solver.solve_rows(
       {reinterpret_cast<const T*>(columns->b), rows, columns->num_rhs, columns->ldb},
-      {reinterpret_cast<T*>(columns->x), rows, columns->num_rhs, columns->ldx}, operation_from(operation));
+      {reinterpret_cast<T*>(columns->x), rows, columns->num_rhs, columns->ldx}, checked);
   if (backward_error != nullptr) *backward_error = report.backward_error;
   if (report.verified) return PALMETTE_OK;
   NumericalFailure unverified;
-  unverified.message = report.notes.front();
+  unverified.message = report.notes.back();
   record(unverified);
   return PALMETTE_NOT_VERIFIED;
 }
@@ -227,9 +231,8 @@ palmette_status solve(palmette_rank_solver* handle, palmette_operation operation
                       const palmette_columns* columns, palmette_report* report) {
   RankSolver<T>& solver = typed<RankSolver, T>(handle);
   SolveRequest request = handle->request;
-  request.operation = operation_from(operation);
   const index_t rows = solver.num_rows();
-  check_own_columns(*handle->exchange->transport, columns, rows);
+  request.operation = checked_operation(*handle->exchange->transport, operation, columns, rows);
   const DenseView<const T> b{reinterpret_cast<const T*>(columns->b), rows, columns->num_rhs, columns->ldb};
   const DenseView<T> x{reinterpret_cast<T*>(columns->x), rows, columns->num_rhs, columns->ldx};
   Outcome<RankReport> answer = solver.solve_rows(b, x, request);
