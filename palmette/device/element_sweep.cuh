@@ -18,6 +18,7 @@
 
 #include "palmette/device/element_sweep.hpp"
 #include "palmette/device/triangle_sweep.cuh"
+#include "palmette/device/watch.cuh"
 
 namespace palmette::device {
 
@@ -29,18 +30,6 @@ PALMETTE_DEVICE T* store_row(const ElementSweep<T>& a, long long row) {
 
 // ---- messages ----
 
-/// @returns whether the value came, which an acquire has to follow; false as soon as a thread of this element
-///   has given up
-template <gpu::Scope s, class T>
-PALMETTE_DEVICE bool comes_within(const ElementWatch& watch, const T* p, T v) {
-  for (long long polls = 0; gpu::load_relaxed<s>(p) != v; ++polls) {
-    if (polls >= watch.most_polls || gpu::load_relaxed<gpu::Scope::device>(&watch.status->gave_up) != 0)
-      return false;
-    gpu::pause();
-  }
-  return true;
-}
-
 /// Behind a signal that this thread has seen: its rows are there for the block. A network may bring them
 /// after the signal, and only its own wait says that they have come; it finds the signal and returns when
 /// they have. It is called once for each message, not in each look. What kernels store themselves, an acquire
@@ -51,12 +40,6 @@ PALMETTE_DEVICE void acquire_rows(ElementSignal* signal, ElementSignal sweep) {
   if constexpr (link == Link::network && fault != Fault::no_network_wait) gpu::wait_signal(signal, sweep);
 #endif
   (void)gpu::load_acquire<reach>(signal);
-}
-
-/// @param what  the status word for what did not come
-PALMETTE_DEVICE void give_up(const ElementWatch& watch, int* what, int number) {
-  gpu::store_relaxed<gpu::Scope::device>(what, number + 1);
-  gpu::store_relaxed<gpu::Scope::device>(&watch.status->gave_up, 1);
 }
 
 /// The same waits with an end.

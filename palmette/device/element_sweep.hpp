@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "palmette/device/triangle_sweep.hpp"
+#include "palmette/device/watch.hpp"
 
 namespace palmette::device {
 
@@ -135,27 +136,12 @@ struct ElementLink {
   ElementSignal* const* signals;  ///< by element
 };
 
-/// What a kernel waited for too long: the number, plus 1, of a signal, or of a task of this element. All
-/// zero: everything came.
-struct ElementStatus {
-  int gave_up;  ///< 1: it did
-  int signal;
-  int task;
-};
-
 /// Of a rank over a network, in symmetric memory, for its host to read when the kernels of all ranks have
 /// ended.
 struct ElementReport {
   /// The number of the sweep in which an element gave up, from the last such element: then no rank goes on.
   ElementSignal alarm;
   ElementStatus status;  ///< of this rank
-};
-
-/// How long a kernel waits for one flag. Then it goes on with what is there and says so: its results are
-/// worthless, but all kernels end.
-struct ElementWatch {
-  ElementStatus* status;  ///< null: it waits for ever
-  long long most_polls;
 };
 
 /// The only argument of the kernels.
@@ -173,7 +159,7 @@ struct ElementSweep {
   /// when all that it waits for has come
   ElementSignal* signals;
   int* done;               ///< by task: number of the sweep
-  ElementWatch watch;
+  ElementWatch watch;      ///< what has given up goes on with what is there
   ElementSignal* alarm;  ///< over a network, that of ElementReport; or null
   long long shared_rows;
 };

@@ -9,11 +9,14 @@
 //
 // Liveness: warps take the columns of their element in the order of the solve. Of all columns taken and not
 // solved, the first waits for none that is not solved: one resident warp of each element is enough. Of a
-// wavefront with two warps one works, as in rows_kernel.
+// wavefront with two warps one works, as in rows_kernel. If an element adds nothing, those that wait for it
+// give up, each after its own patience, and end without the sums that did not come: what another element may
+// still be storing is never read.
 #pragma once
 
 #include "palmette/device/triangle_elements.hpp"
 #include "palmette/device/triangle_sweep.cuh"
+#include "palmette/device/watch.cuh"
 
 namespace palmette::device {
 
@@ -35,13 +38,14 @@ PALMETTE_DEVICE void solve_column(const ColumnSweep<T>& s, int k, int rhs, int c
   }
 }
 
-/// Solves for each column that the warp takes. `sums` is one of the types below: wait(row) returns when all
-/// additions to the row have been made, of(place) is then what it loses, add(row, place, value) makes an
-/// addition, and count(row) says, once, that the additions of a column to this row have been made.
+/// Solves for each column that the warp takes. `sums` is one of the types below: wait(row) returns true when
+/// all additions to the row have been made, or false if one of the lanes gave up, the same in all lanes;
+/// of(place) is then what the row loses, add(row, place, value) makes an addition, and count(row) says, once,
+/// that the additions of a column to this row have been made.
 template <class T, int K, class Sums>
 PALMETTE_DEVICE void over_columns(const ColumnSweep<T>& s, Sums sums) {
   for (int k = take_warp_ticket(s.at.ticket); k < s.a.num_columns; k = take_warp_ticket(s.at.ticket)) {
-    sums.wait(s.a.column[k]);
+    if (!sums.wait(s.a.column[k])) return;
     for (int rhs = 0; rhs < s.at.num_rhs; rhs += K) {
       const int left = s.at.num_rhs - rhs, count = left < K ? left : K;
       T x[K] = {};
@@ -57,10 +61,22 @@ PALMETTE_DEVICE void over_columns(const ColumnSweep<T>& s, Sums sums) {
   }
 }
 
-/// Waits in a loop that a fence has to follow.
-template <gpu::Scope scope>
-PALMETTE_DEVICE void wait_for_zero(const int* remaining) {
-  while (gpu::load_relaxed<scope>(remaining) != 0) gpu::pause();
+/// Waits until *p is v; a fence or an acquire has to follow.
+/// @returns whether it came; false if this element has given up
+template <gpu::Scope scope, class T, class Flag>
+PALMETTE_DEVICE bool comes(const ColumnSweep<T>& s, int row, const Flag* p, Flag v) {
+  if (s.watch.status == nullptr) {
+    while (gpu::load_relaxed<scope>(p) != v) gpu::pause();
+    return true;
+  }
+  if (comes_within<scope>(s.watch, p, v)) return true;
+  give_up(s.watch, &s.watch.status->task, row);
+  return false;
+}
+
+/// The same answer in all lanes.
+PALMETTE_DEVICE bool of_all_lanes(bool came) {
+  return gpu::ballot(gpu::all_lanes, came) == gpu::all_lanes;
 }
 
 // ---- unified memory ----
@@ -72,14 +88,16 @@ struct UnifiedSums {
   const ColumnSweep<T>& s;
   bool has_others = false;
 
-  PALMETTE_DEVICE void wait(int row) {
+  PALMETTE_DEVICE bool wait(int row) {
     has_others = (s.a.sources[row] & ~(1u << s.element)) != 0;
+    bool came = true;
     if (gpu::lane() == 0) {
-      wait_for_zero<gpu::Scope::device>(&s.at.remaining[row]);
-      if (has_others) wait_for_zero<scope_of_others<fault>>(&s.at.shared_remaining[row]);
+      came = comes<gpu::Scope::device>(s, row, &s.at.remaining[row], 0) &&
+             (!has_others || comes<scope_of_others<fault>>(s, row, &s.at.shared_remaining[row], 0));
       if constexpr (fault != Fault::no_acquire) gpu::fence<gpu::Scope::system>();
     }
     gpu::warp_barrier();
+    return of_all_lanes(came);
   }
   PALMETTE_DEVICE T of(long long place) const {
     const T own = load_relaxed<gpu::Scope::device>(&s.at.left_sum[place]);
@@ -125,17 +143,22 @@ struct ZeroCopySums {
         left_sum(gpu::lane() < s.num_elements ? s.at.left_sum_of[gpu::lane()] : nullptr),
         is_own(gpu::lane() == s.element) {}
 
-  PALMETTE_DEVICE void wait(int row) {
+  PALMETTE_DEVICE bool wait(int row) {
     is_source = s.has_source(row, gpu::lane());
-    bool done = !is_source;
-    for (;;) {
+    bool done = !is_source, came = true;
+    for (long long polls = 0;; ++polls) {
       if (!done)
         done = (is_own ? gpu::load_relaxed<gpu::Scope::device>(&remaining[row])
                        : gpu::load_relaxed<scope_of_others<fault>>(&remaining[row])) == 0;
-      if (gpu::ballot(gpu::all_lanes, done) == gpu::all_lanes) break;
+      if (!done && s.watch.status != nullptr && patience_ends(s.watch, polls)) {
+        give_up(s.watch, &s.watch.status->task, row);
+        done = true, came = false;
+      }
+      if (of_all_lanes(done)) break;
       if (!done) gpu::pause();
     }
     if constexpr (fault != Fault::no_acquire) gpu::fence<gpu::Scope::system>();
+    return of_all_lanes(came);
   }
   PALMETTE_DEVICE T of(long long place) const {
     T sum = zero<T>();
@@ -173,26 +196,29 @@ struct PushedSums {
   PALMETTE_DEVICE long long slot_of(int element, long long place) const {
     return s.first_of(static_cast<long long>(element) * s.a.n) + place;
   }
-  PALMETTE_DEVICE void wait(int row) {
+  PALMETTE_DEVICE bool wait(int row) {
     is_source = s.has_source(row, gpu::lane());
-    if (!is_source) return;
-    std::uint64_t* const arrived = flag_of(gpu::lane(), row);
-    if (gpu::lane() == s.element) {
-      wait_for_zero<gpu::Scope::device>(&s.at.remaining[row]);
+    bool came = true;
+    if (is_source && gpu::lane() == s.element) {
+      came = comes<gpu::Scope::device>(s, row, &s.at.remaining[row], 0);
       gpu::fence<gpu::Scope::device>();
-    } else {
-      wait_for_flag(arrived);
+    } else if (is_source) {
+      came = flag_comes(row);
     }
+    return of_all_lanes(came);
   }
-  PALMETTE_DEVICE void wait_for_flag(std::uint64_t* arrived) const {
+  /// A network may bring the sums after the flag; only its own wait, behind the flag, says that they came.
+  PALMETTE_DEVICE bool flag_comes(int row) const {
+    std::uint64_t* const arrived = flag_of(gpu::lane(), row);
+    if (!comes<scope_of_others<fault>>(s, row, arrived, s.at.run)) return false;
     if constexpr (sharing == Sharing::put && fault != Fault::no_network_wait) {
 #if defined(PALMETTE_WITH_NVSHMEM) || (!defined(__CUDACC__) && !defined(__HIPCC__))
       gpu::wait_signal(arrived, s.at.run);
 #endif
-    } else {
-      while (gpu::load_relaxed<scope_of_others<fault>>(arrived) != s.at.run) gpu::pause();
-      if constexpr (fault != Fault::no_acquire) (void)gpu::load_acquire<scope_of_others<fault>>(arrived);
+    } else if constexpr (fault != Fault::no_acquire) {
+      (void)gpu::load_acquire<scope_of_others<fault>>(arrived);
     }
+    return true;
   }
   PALMETTE_DEVICE T of(long long place) const {
     T sum = zero<T>();

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "palmette/device/annotations.hpp"
+#include "palmette/device/watch.hpp"
 
 namespace palmette::device {
 
@@ -59,6 +60,7 @@ struct ColumnSweep {
   int num_elements;  ///< at most 32
   ElementColumns<T> a;
   ElementVectors<T> at;
+  ElementWatch watch;  ///< a warp that has waited in vain, and all that wait then, take no more columns
 
   PALMETTE_DEVICE bool is_own(int row) const { return element_of(row) == element; }
   PALMETTE_DEVICE int element_of(int row) const { return row / a.columns_of_task % num_elements; }

@@ -92,9 +92,12 @@ ElementColumnsCore<T>::ElementColumnsCore(std::shared_ptr<DeviceWorld> world, co
     : world_(std::move(world)),
       triangle_(std::move(triangle)),
       deal_(ColumnDeal::of(triangle_.size(), world_->size(), options.tasks_per_element)),
-      by_network_(options.by_network) {
+      by_network_(options.by_network),
+      most_polls_(options.most_polls) {
   if (by_network_ && !world_->has_network())
     throw UsageError("these devices have no network: solve by stores to each other's memory");
+  for (int e = 0; e < deal_.elements; ++e)
+    status_.emplace_back(world_->element(e), std::vector<device::ElementStatus>(1));
 }
 
 template <class T>
@@ -105,14 +108,16 @@ const DealtColumns<T>& ElementColumnsCore<T>::columns(bool transposed) const {
   const SparseMatrix<T> turned = transposed ? transpose(triangle_.strict) : SparseMatrix<T>();
   const std::vector<HostColumns<T>> host =
       deal_columns(transposed ? turned : triangle_.strict, triangle_.diagonal, deal_, !transposed);
-  const std::vector<unsigned> sources = sources_of(host, n);
   DealtColumns<T> made;
+  made.ascending = !transposed;
+  made.sources = sources_of(host, n);
   made.shared_remaining.resize(n);
   for (int e = 0; e < deal_.elements; ++e) {
     const std::shared_ptr<Device>& there = world_->element(e);
     const HostColumns<T>& one = host[e];
     made.element.push_back({{there, one.column}, {there, one.row}, {there, one.ptr}, {there, one.value},
-                            {there, one.diagonal}, {there, sources}, {there, one.remaining}, one.column});
+                            {there, one.diagonal}, {there, made.sources}, {there, one.remaining},
+                            one.column});
     for (index_t row = 0; row < n; ++row)
       if (deal_.element_of(row) != e) made.shared_remaining[row] += one.remaining[row];
   }
@@ -192,6 +197,8 @@ void ElementColumnsCore<T>::prepare(const DealtColumns<T>& dealt, device::Sharin
                                     index_t num_rhs) const {
   ColumnVectors<T>& v = vectors_;
   const std::size_t rows = dealt.shared_remaining.size(), bytes_of_sums = rows * num_rhs * sizeof(T);
+  if (has_failed_)
+    for (DeviceArray<device::ElementStatus>& one : status_) one.clear();
   for (int e = 0; e < deal_.elements; ++e) {
     Device& there = *world_->element(e);
     there.clear(v.left_sum.data(e), bytes_of_sums);
@@ -215,7 +222,8 @@ device::ColumnSweep<T> ElementColumnsCore<T>::arguments(const DealtColumns<T>& d
           {num_rhs, v.b[e].data(), v.x[e].data(), v.left_sum.data(e), v.remaining.data(e), v.ticket.data(e),
            static_cast<T*>(v.shared_sum.get()), static_cast<int*>(v.shared_remaining.get()),
            v.sums[e].data(), v.counters[e].data(), v.slot.data(e), v.arrived.data(e), sweeps_,
-           v.slots.empty() ? nullptr : v.slots[e].data(), v.flags.empty() ? nullptr : v.flags[e].data()}};
+           v.slots.empty() ? nullptr : v.slots[e].data(), v.flags.empty() ? nullptr : v.flags[e].data()},
+          {most_polls_ > 0 ? status_[e].data() : nullptr, most_polls_}};
 }
 
 template <class T>
@@ -229,7 +237,81 @@ void ElementColumnsCore<T>::sweep(const DealtColumns<T>& dealt, device::Sharing 
   std::vector<ElementLaunch> launches;
   for (int e = 0; e < deal_.elements; ++e)
     launches.push_back({e, {kernel_of(sharing), ScalarTraits<T>::type, at_once, &sweeps[e]}, {0, 0, 0}});
+  has_failed_ = true;
   world_->run(launches);
+  if (most_polls_ > 0) check_status(dealt, sharing);
+  has_failed_ = false;
+}
+
+/// A kernel that gave up ends the solve.
+template <class T>
+void ElementColumnsCore<T>::check_status(const DealtColumns<T>& dealt, device::Sharing sharing) const {
+  std::vector<device::ElementStatus> status(static_cast<std::size_t>(deal_.elements));
+  for (int e = 0; e < deal_.elements; ++e)
+    world_->element(e)->copy_out(&status[e], status_[e].data(), sizeof status[e]);
+  if (std::ranges::all_of(status, [](const device::ElementStatus& one) { return one.gave_up == 0; })) return;
+  throw DeviceError(words_of_missing(dealt, sharing, status) + ", in a sweep by columns of " +
+                    std::to_string(deal_.elements) + " devices");
+}
+
+/// Of the first column of the solve that lacks a sum. All columns before it are solved, or belong to a device
+/// that has ended without a word: so what it lacks is not late because another device waits.
+template <class T>
+std::string ElementColumnsCore<T>::words_of_missing(const DealtColumns<T>& dealt, device::Sharing sharing,
+                                                    const std::vector<device::ElementStatus>& status) const {
+  const std::vector<unsigned> missing = missing_sums(dealt, sharing);
+  const index_t n = triangle_.size();
+  for (index_t k = 0; k < n; ++k) {
+    const index_t row = dealt.ascending ? k : n - 1 - k;
+    const int owner = deal_.element_of(row);
+    if (status[owner].gave_up == 0 || missing[row] == 0) continue;
+    std::string sources;
+    for (int e = 0; e < deal_.elements; ++e)
+      if ((missing[row] >> e & 1) != 0) sources += (sources.empty() ? "" : " or ") + std::to_string(e);
+    return "device " + std::to_string(owner) + " has waited in vain, at column " + std::to_string(row) +
+           ", for what device " + sources + " adds to its row";
+  }
+  const auto late = std::ranges::find_if(status, [](const auto& one) { return one.gave_up != 0; });
+  return "device " + std::to_string(late - status.begin()) + " has waited for too long at column " +
+         std::to_string(late->task - 1) + ", whose sums came later";
+}
+
+/// By row, when the kernels have ended: bit e: what element e adds has not come. In unified memory it is not
+/// known which of the other elements has not added.
+template <class T>
+std::vector<unsigned> ElementColumnsCore<T>::missing_sums(const DealtColumns<T>& dealt,
+                                                          device::Sharing sharing) const {
+  const bool is_unified = sharing == device::Sharing::unified;
+  const index_t n = triangle_.size();
+  std::vector<unsigned> missing(n);
+  std::vector<int> left(n);
+  for (int e = 0; e < deal_.elements; ++e) {
+    world_->element(e)->copy_out(left.data(), vectors_.remaining.data(e), vectors_.remaining.bytes());
+    for (index_t row = 0; row < n; ++row)
+      if (left[row] != 0 && (!is_unified || deal_.element_of(row) == e)) missing[row] |= 1u << e;
+  }
+  const auto* const shared = static_cast<const int*>(vectors_.shared_remaining.get());
+  for (index_t row = 0; is_unified && row < n; ++row)
+    if (shared[row] != 0) missing[row] |= dealt.sources[row] & ~(1u << deal_.element_of(row));
+  if (is_pushed(sharing)) add_missing_flags(dealt, missing);
+  return missing;
+}
+
+/// Sums that are complete may still not have been sent.
+template <class T>
+void ElementColumnsCore<T>::add_missing_flags(const DealtColumns<T>& dealt,
+                                              std::vector<unsigned>& missing) const {
+  const std::size_t n = missing.size();
+  std::vector<std::uint64_t> arrived(n * static_cast<std::size_t>(deal_.elements));
+  for (int owner = 0; owner < deal_.elements; ++owner) {
+    world_->element(owner)->copy_out(arrived.data(), vectors_.arrived.data(owner), vectors_.arrived.bytes());
+    for (std::size_t row = 0; row < n; ++row) {
+      if (deal_.element_of(static_cast<index_t>(row)) != owner) continue;
+      for (int e = 0; e < deal_.elements; ++e)
+        if (e != owner && (dealt.sources[row] >> e & 1) != 0 && arrived[e * n + row] != sweeps_)
+          missing[row] |= 1u << e;
+    }
+  }
 }
 
 /// To each element the right-hand sides of its rows, which follow each other.
@@ -279,7 +361,7 @@ offset_t ElementColumnsCore<T>::memory_bytes() const {
   const ColumnVectors<T>& v = vectors_;
   const std::size_t of_each =
       v.left_sum.bytes() + v.remaining.bytes() + v.ticket.bytes() + v.slot.bytes() + v.arrived.bytes();
-  offset_t bytes = static_cast<offset_t>(of_each) * deal_.elements;
+  offset_t bytes = static_cast<offset_t>(of_each + sizeof(device::ElementStatus)) * deal_.elements;
   const auto n = static_cast<offset_t>(triangle_.size());
   if (v.shared_sum) bytes += n * (v.room * static_cast<offset_t>(sizeof(T)) + offset_t{sizeof(int)});
   for (const DeviceArray<T>& b : v.b) bytes += 2 * static_cast<offset_t>(b.bytes());

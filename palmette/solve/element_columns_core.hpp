@@ -42,6 +42,8 @@ template <class T>
 struct DealtColumns {
   std::vector<ColumnsThere<T>> element;
   std::vector<int> shared_remaining;  ///< by row: additions of elements that do not solve for it
+  std::vector<unsigned> sources;      ///< by row: bit e: element e adds to it
+  bool ascending = true;              ///< the order of the solve
 };
 
 /// Vectors, sums and counters of the elements. What only some methods need is allocated with the first solve
@@ -63,7 +65,7 @@ struct ColumnVectors {
 
 /// S = L. A kernel solves for all right-hand sides of a run, at most rhs_block: the arrays in which elements
 /// find each other's sums have n rows for each, on every element. One solve at a time; others wait. The bits
-/// may differ from solve to solve.
+/// may differ from solve to solve. After a kernel has waited in vain, the next solve is an ordinary one.
 template <class T>
 class ElementColumnsCore final : public SweepCore<T> {
  public:
@@ -86,6 +88,11 @@ class ElementColumnsCore final : public SweepCore<T> {
   void prepare(const DealtColumns<T>& dealt, device::Sharing sharing, index_t num_rhs) const;
   device::ColumnSweep<T> arguments(const DealtColumns<T>& dealt, int element, index_t num_rhs) const;
   void sweep(const DealtColumns<T>& dealt, device::Sharing sharing, index_t num_rhs) const;
+  void check_status(const DealtColumns<T>& dealt, device::Sharing sharing) const;
+  std::string words_of_missing(const DealtColumns<T>& dealt, device::Sharing sharing,
+                               const std::vector<device::ElementStatus>& status) const;
+  std::vector<unsigned> missing_sums(const DealtColumns<T>& dealt, device::Sharing sharing) const;
+  void add_missing_flags(const DealtColumns<T>& dealt, std::vector<unsigned>& missing) const;
   void load(const DealtColumns<T>& dealt, const CoreRun<T>& run) const;
   void store(const DealtColumns<T>& dealt, const CoreRun<T>& run) const;
 
@@ -93,10 +100,13 @@ class ElementColumnsCore final : public SweepCore<T> {
   LowerTriangle<T> triangle_;
   ColumnDeal deal_;
   bool by_network_;
+  std::int64_t most_polls_;
   mutable ProcessMutex one_solve_;  // guards what follows
   mutable std::optional<DealtColumns<T>> columns_[2];  // plain, transposed
   mutable ColumnVectors<T> vectors_;
   mutable std::uint64_t sweeps_ = 0;
+  mutable std::vector<DeviceArray<device::ElementStatus>> status_;  // by element: one
+  mutable bool has_failed_ = false;  // the last sweep
 };
 
 }  // namespace palmette::solve_detail

@@ -190,6 +190,7 @@ struct SharedColumns {
         remaining(allocate_array<int>(n)),
         ticket(allocate_array<int>(1)),
         arrived(allocate_array<std::uint64_t>(pes * n)),
+        status(allocate_array<ElementStatus>(1)),
         managed_sum(static_cast<double*>(allocate_managed(8 * n * rhs))),
         managed_remaining(static_cast<int*>(allocate_managed(4 * n))) {
     for (int q = 0; q < pes; ++q) {
@@ -203,6 +204,7 @@ struct SharedColumns {
   double *sum, *slot, *x;
   int *remaining, *ticket;
   std::uint64_t* arrived;
+  ElementStatus* status;
   double* managed_sum;
   int* managed_remaining;
   std::vector<const double*> sums;
@@ -218,6 +220,7 @@ struct ColumnTrial {
   Sharing sharing;
   Fault fault = Fault::none;
   int num_rhs = 1;
+  long long most_polls = 0;  ///< 0: kernels wait for ever
 
   std::vector<double> own_rows(const std::vector<double>& b, int q) const {
     std::vector<double> own;
@@ -227,7 +230,7 @@ struct ColumnTrial {
   }
   ColumnSweep<double> sweep(const SharedColumns& all, const std::vector<double>& b, int q) const {
     int* const here = on_device(all.remaining, q);
-    ColumnSweep<double> made{q, deal.pes, element_columns(triangle, deal, q, here), {}};
+    ColumnSweep<double> made{q, deal.pes, element_columns(triangle, deal, q, here), {}, {}};
     for (int c = 0; c < triangle.n(); ++c)
       if (sharing == Sharing::unified && deal.pe_of(c) != q)
         all.managed_remaining[c] += std::exchange(here[c], 0);
@@ -246,6 +249,7 @@ struct ColumnTrial {
                1,
                upload_there(all.slots, q),
                upload_there(all.flags, q)};
+    if (most_polls > 0) made.watch = {on_device(all.status, q), most_polls};
     return made;
   }
   /// Row after row, as they lie on the elements.

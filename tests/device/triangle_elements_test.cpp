@@ -20,6 +20,9 @@ bool says(const Report& report, const std::string& words) {
 
 std::string first_of(const Report& report) { return report.ok() ? "" : report.errors.front(); }
 
+/// So many looks that a watched wait gives up in no test that does not ask for it.
+constexpr long long endless = 1LL << 40;
+
 /// One, some that fill no whole block of registers, and more than that.
 int rhs_of_seed(int seed) {
   constexpr int numbers[] = {1, 3, 4, 9};
@@ -36,7 +39,7 @@ TEST(TriangleElements, each_sharing_is_right_and_without_race_under_every_seed) 
   for (int seed = 1; seed <= testing::num_seeds(500); ++seed)
     for (const Sharing sharing : all_sharings) {
       const ColumnTrial trial{seed % 23 == 0 ? triangle : small, {1 + seed % 8, 1 + seed % 11}, sharing,
-                              Fault::none, rhs_of_seed(seed)};
+                              Fault::none, rhs_of_seed(seed), seed % 2 * endless};
       ASSERT_NO_FATAL_FAILURE(
           expect_right(try_columns_of_elements(trial, options_of(seed, 1 + seed % 3), {2, 64}),
                        " seed " + std::to_string(seed)));
@@ -66,23 +69,52 @@ const PtxModule& module_of(Sharing sharing, int architecture) {
   return compiled_module(sharing == Sharing::put ? "network_words" : "columns", architecture);
 }
 
+ColumnLauncher made_by_nvcc(int architecture) {
+  return [architecture](Fault fault, Sharing sharing, const ColumnSweep<double>& sweep, LaunchShape shape) {
+    const Launch native = columns_with(fault, sharing, sweep, shape);
+    return launch(module_of(sharing, architecture), compiled_columns(sharing, "double", sweep.at.num_rhs),
+                  ptx_arguments(sweep), {native.device, native.blocks, native.threads, native.shared_bytes});
+  };
+}
+
+/// All kernels end, without a race, although element 0 of three does nothing.
+void expect_end_without(const ColumnLauncher& launcher) {
+  const SparseTriangle triangle = make_triangle(24, 3);
+  const ColumnLauncher one_is_dead = [&](Fault fault, Sharing sharing, const ColumnSweep<double>& sweep,
+                                         LaunchShape shape) {
+    Launch made = launcher(fault, sharing, sweep, shape);
+    if (sweep.element == 0) made.kernel = [] {};
+    return made;
+  };
+  for (int seed = 1; seed <= testing::num_seeds(10); ++seed)
+    for (const Sharing sharing : all_sharings) {
+      Options options = options_of(seed, 1 + seed % 3);
+      options.last_looks = 200;
+      const Trial trial = try_columns_of_elements(
+          {triangle, {3, 8}, sharing, Fault::none, rhs_of_seed(8 * seed), 20}, options, {2, 64}, one_is_dead);
+      EXPECT_TRUE(trial.report.ok()) << first_of(trial.report) << " seed " << seed;
+      EXPECT_GT(trial.error, 1e-6);
+    }
+}
+
+TEST(TriangleElements, kernels_that_wait_in_vain_end_without_race) { expect_end_without(columns_with); }
+
+TEST(TriangleElements, what_nvcc_made_ends_without_race_if_it_waits_in_vain) {
+  PALMETTE_NEEDS_NVCC();
+  for (const int architecture : {80, 90}) expect_end_without(made_by_nvcc(architecture));
+}
+
 /// Sums depend on the order of threads, so errors are judged and not bits.
 TEST(TriangleElements, what_nvcc_made_is_right_and_without_race_too) {
   PALMETTE_NEEDS_NVCC();
   const SparseTriangle triangle = make_triangle(60, 3), small = make_triangle(24, 3);
   for (const int architecture : {80, 90}) {
-    const ColumnLauncher of_nvcc = [&](Fault fault, Sharing sharing, const ColumnSweep<double>& sweep,
-                                       LaunchShape shape) {
-      const Launch native = columns_with(fault, sharing, sweep, shape);
-      return launch(module_of(sharing, architecture),
-                    compiled_columns(sharing, "double", sweep.at.num_rhs), ptx_arguments(sweep),
-                    {native.device, native.blocks, native.threads, native.shared_bytes});
-    };
+    const ColumnLauncher of_nvcc = made_by_nvcc(architecture);
     for (int seed = 1; seed <= testing::num_seeds(30); ++seed)
       for (const Sharing sharing : all_sharings) {
         const int num_rhs = rhs_of_seed(seed);
         const ColumnTrial trial{num_rhs == 1 ? triangle : small, {1 + seed % 8, 1 + seed % 11}, sharing,
-                                Fault::none, num_rhs};
+                                Fault::none, num_rhs, seed % 2 * endless};
         ASSERT_NO_FATAL_FAILURE(
             expect_right(try_columns_of_elements(trial, options_of(seed, 1 + seed % 3), {2, 64}, of_nvcc),
                          " seed " + std::to_string(seed)));

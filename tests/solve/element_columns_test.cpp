@@ -192,9 +192,9 @@ void expect_counts_of_the_model(const SparseMatrix<double>& triangle, ColumnCase
   const bool moves = given.sharing == SumSharing::unified && model.sums > 0;
   EXPECT_GE(counted.sent.page_moves, moves ? 4 : 0) << words;
   EXPECT_EQ(counted.sent.page_moves > 0, model.all_page_moves() > 0) << words;
-  // A ticket, the end of the pointers.
+  // A ticket, the end of the pointers, what went wrong.
   const ColumnBytes bytes = column_bytes(given, 8);
-  EXPECT_EQ(counted.memory_bytes, bytes.problem + bytes.sharing + given.devices * (4 + 8)) << words;
+  EXPECT_EQ(counted.memory_bytes, bytes.problem + bytes.sharing + given.devices * (4 + 8 + 12)) << words;
 }
 
 TEST(element_columns_of_doubles, messages_bytes_and_memory_are_as_the_column_model_says) {
@@ -239,6 +239,95 @@ TEST(element_columns_of_doubles, memory_is_as_large_as_the_most_right_hand_sides
   EXPECT_EQ(bytes_after(SolveMethod::devices_pushed, 70), columns + of_all(64) + of_pushed(64));
   EXPECT_EQ(bytes_after(SolveMethod::devices_unified, 1),
             columns + of_all(64) + of_pushed(64) + of_unified(64));
+}
+
+/// Two entries at most in a row beside the diagonal, so x has the same bits in any order of additions.
+SparseMatrix<double> two_before_each(index_t n) {
+  Triplets<double> kept{n, n, {}, {}, {}};
+  const auto put = [&](index_t row, index_t column, double value) {
+    kept.row.push_back(row), kept.column.push_back(column), kept.value.push_back(value);
+  };
+  for (index_t row = 0; row < n; ++row) {
+    put(row, row, 3 + row % 5);
+    if (row > 0) put(row, row - 1, 0.7);
+    if (row > 3) put(row, row - 4, -0.3 * (1 + row % 3));
+  }
+  return from_triplets(kept);
+}
+
+enum class Trouble { none, dead, last_column_missing };
+
+/// A plan on three devices, one column a task, whose device 1 has this trouble while `trouble` says so.
+struct TroubledPlan {
+  TroubledPlan(bool by_network, int seed) {
+    EmulatedDeviceOptions emulated = watched(seed);
+    emulated.emulator.delay_stores = true;
+    emulated.emulator.find_races = true;
+    emulated.emulator.last_looks = 200;
+    TriangleOptions options;
+    options.plan.world =
+        make_emulated_world(3, emulated, [trouble = trouble](const auto& call, const auto& shape) {
+          auto sweep = *static_cast<const device::ColumnSweep<double>*>(call.argument);
+          if (sweep.element == 1 && *trouble == Trouble::last_column_missing) --sweep.a.num_columns;
+          auto changed = call;
+          changed.argument = &sweep;
+          emulate::Launch launch = device::emulated_launch(changed, shape);
+          if (sweep.element == 1 && *trouble == Trouble::dead) launch.kernel = [] {};
+          return launch;
+        });
+    options.plan.of_world.by_columns = true;
+    options.plan.of_world.by_network = by_network;
+    options.plan.of_world.tasks_per_element = 7;
+    options.plan.of_world.most_polls = 20;
+    plan = plan_triangle(triangle, options).value();
+  }
+
+  DenseMatrix<double> solve(SolveMethod method, Operation operation) const {
+    const DenseMatrix<double> b = reference::random_dense<double>(21, 3, 7);
+    return reference::solved(*plan, operation, b, {method, nullptr});
+  }
+  std::string error_of(SolveMethod method, Operation operation) const {
+    try {
+      (void)solve(method, operation);
+    } catch (const DeviceError& error) {
+      return error.what();
+    }
+    return "nothing was thrown";
+  }
+
+  SparseMatrix<double> triangle = two_before_each(21);
+  std::shared_ptr<Trouble> trouble = std::make_shared<Trouble>(Trouble::none);
+  std::optional<SolvePlan<double>> plan;
+};
+
+std::string waiting(int device, int column, const std::string& sources) {
+  return "device " + std::to_string(device) + " has waited in vain, at column " + std::to_string(column) +
+         ", for what device " + sources + " adds to its row, in a sweep by columns of 3 devices";
+}
+
+/// Column k is on device k mod 3. Row 2 is the first that needs device 1, which has columns 1, 4, … 19; from
+/// below, row 18 is the first. Races would be errors of the emulator, which name no column.
+TEST(element_columns_of_doubles, a_device_that_adds_nothing_is_named_and_the_next_solve_has_the_same_bits) {
+  if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
+  for (int seed = 1; seed <= testing::num_seeds(20); ++seed)
+    for (const bool by_network : {false, true}) {
+      const TroubledPlan troubled(by_network, seed);
+      for (const SolveMethodInfo& method : solve_method_list(SolveWhere::devices_by_columns)) {
+        const std::string where = std::string(method.name) + (by_network ? ", network, seed " : ", seed ") +
+                                  std::to_string(seed);
+        const DenseMatrix<double> judge = troubled.solve(method.method, Operation::plain);
+        const DenseMatrix<double> turned = troubled.solve(method.method, Operation::transpose);
+        *troubled.trouble = Trouble::dead;
+        EXPECT_EQ(troubled.error_of(method.method, Operation::plain), waiting(2, 2, "1")) << where;
+        EXPECT_EQ(troubled.error_of(method.method, Operation::transpose), waiting(0, 18, "1")) << where;
+        *troubled.trouble = Trouble::last_column_missing;
+        EXPECT_EQ(troubled.error_of(method.method, Operation::plain), waiting(2, 20, "1")) << where;
+        *troubled.trouble = Trouble::none;
+        EXPECT_TRUE(reference::same_bits(judge, troubled.solve(method.method, Operation::plain))) << where;
+        EXPECT_TRUE(reference::same_bits(turned, troubled.solve(method.method, Operation::transpose)))
+            << where;
+      }
+    }
 }
 
 TEST(element_columns_of_doubles, a_unit_diagonal_is_not_read) {
