@@ -79,8 +79,8 @@ static_assert(sizeof(Section) == 64 && sizeof(Header) == 128);
 
 }  // namespace archive_detail
 
-/// Writes a file section by section. The file appears under its name in finish(), after its bytes are on the
-/// disk; until then a temporary lies beside it, which is removed if finish() is never reached. A file that
+/// Writes a file section by section. The file appears under its name in publish(), after its bytes are on the
+/// disk; until then a temporary lies beside it, which is removed if publish() is never reached. A file that
 /// has the name already stays as it is until then.
 class ArchiveWriter {
  public:
@@ -112,6 +112,7 @@ class ArchiveWriter {
   void seal();
   /// Give the sealed file its name. @throws IoError
   void publish();
+  /// seal() and publish(), for a file that is alone.
   void finish() {
     seal();
     publish();

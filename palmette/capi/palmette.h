@@ -470,7 +470,8 @@ palmette_status palmette_save_over_ranks(palmette_rank_solver* solver, const cha
  * watchdog_seconds, device and memory are used; the files say the rest.
  * PALMETTE_IO on all ranks, with the file, the reason and the remedy: as palmette_load; the set is of another
  * number of ranks; a file is of another set. palmette_refactor_over_ranks_* then takes the entries of a row
- * with ascending columns. */
+ * with ascending columns, duplicates summed. A set whose ranks had the whole matrix, as that of the command,
+ * gives each rank all rows, and cannot be refactored from C. */
 palmette_status palmette_load_over_ranks(const char* path, int communicator,
                                          const palmette_rank_options* options,
                                          palmette_rank_solver** solver);

@@ -27,8 +27,8 @@ class GpuWorld final : public DeviceWorld {
     for (const std::shared_ptr<Device>& one : elements())
       if (!one->shares_managed_memory())
         throw DeviceError("the device " + one->info().address() +
-                          " cannot use managed memory at the same time as others; choose a method that reads "
-                          "or puts");
+                          " cannot use managed memory at the same time as others; choose devices_zero_copy "
+                          "or devices_pushed");
     if (void* const memory = element(0)->allocate_managed(bytes))
       return {memory, [owner = element(0)](void* p) { owner->release_managed(p); }};
     throw MemoryError("there are no " + std::to_string(bytes) + " bytes of managed memory left",

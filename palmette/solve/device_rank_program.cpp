@@ -305,8 +305,8 @@ bool DeviceRankProgram<T>::network_kernels_have_ended() {
   if (kernel_ != Kernel::running) return false;
   kernel_ = Kernel::lost;  // if one has failed
   const bool ended = options_.network->ended();
-  kernel_ = ended ? Kernel::none : Kernel::running;
-  return ended;
+  if (!ended) kernel_ = Kernel::running;
+  return ended;  // what they report is still to be read
 }
 
 /// Kernels of a solve that ended early have ended on all ranks, in the same sweep, or this plan is of no more
@@ -332,6 +332,7 @@ device::ElementReport DeviceRankProgram<T>::take_report() {
   Device& device = *options_.device;
   device.copy_out(&found, report(), sizeof found);
   if (found.status.gave_up != 0) device.clear(&report()->status, sizeof found.status);
+  kernel_ = Kernel::none;
   return found;
 }
 

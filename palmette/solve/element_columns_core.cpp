@@ -95,7 +95,7 @@ ElementColumnsCore<T>::ElementColumnsCore(std::shared_ptr<DeviceWorld> world, co
       by_network_(options.by_network),
       most_polls_(options.most_polls) {
   if (by_network_ && !world_->has_network())
-    throw UsageError("these devices have no network: solve by stores to each other's memory");
+    throw UsageError("these devices have no network: leave out WorldOptions::by_network");
   for (int e = 0; e < deal_.elements; ++e)
     status_.emplace_back(world_->element(e), std::vector<device::ElementStatus>(1));
 }
@@ -254,12 +254,14 @@ void ElementColumnsCore<T>::check_status(const DealtColumns<T>& dealt, device::S
                     std::to_string(deal_.elements) + " devices");
 }
 
-/// Of the first column of the solve that lacks a sum. All columns before it are solved, or belong to a device
-/// that has ended without a word: so what it lacks is not late because another device waits.
+/// Of the first column of the solve that lacks a sum. If a device was late and not dead, that column may have
+/// waited for a device that had given up itself.
 template <class T>
 std::string ElementColumnsCore<T>::words_of_missing(const DealtColumns<T>& dealt, device::Sharing sharing,
                                                     const std::vector<device::ElementStatus>& status) const {
   const std::vector<unsigned> missing = missing_sums(dealt, sharing);
+  // In unified memory one of them may have added.
+  const std::string conjunction = sharing == device::Sharing::unified ? " or " : " and ";
   const index_t n = triangle_.size();
   for (index_t k = 0; k < n; ++k) {
     const index_t row = dealt.ascending ? k : n - 1 - k;
@@ -267,13 +269,13 @@ std::string ElementColumnsCore<T>::words_of_missing(const DealtColumns<T>& dealt
     if (status[owner].gave_up == 0 || missing[row] == 0) continue;
     std::string sources;
     for (int e = 0; e < deal_.elements; ++e)
-      if ((missing[row] >> e & 1) != 0) sources += (sources.empty() ? "" : " or ") + std::to_string(e);
-    return "device " + std::to_string(owner) + " has waited in vain, at column " + std::to_string(row) +
+      if ((missing[row] >> e & 1) != 0) sources += (sources.empty() ? "" : conjunction) + std::to_string(e);
+    return "device " + std::to_string(owner) + " has waited in vain, at column " + std::to_string(row + 1) +
            ", for what device " + sources + " adds to its row";
   }
   const auto late = std::ranges::find_if(status, [](const auto& one) { return one.gave_up != 0; });
   return "device " + std::to_string(late - status.begin()) + " has waited for too long at column " +
-         std::to_string(late->task - 1) + ", whose sums came later";
+         std::to_string(late->task) + ", whose sums came later";
 }
 
 /// By row, when the kernels have ended: bit e: what element e adds has not come. In unified memory it is not

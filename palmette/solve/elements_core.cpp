@@ -47,7 +47,7 @@ ElementsCore<T>::ElementsCore(std::shared_ptr<DeviceWorld> world, const WorldOpt
       widest_(widest_of(parts.structure->symbolic())) {
   options_.grid = grid_of(*world_, options);
   if (options.by_network && !world_->has_network())
-    throw UsageError("these devices have no network: solve by stores to each other's memory");
+    throw UsageError("these devices have no network: leave out WorldOptions::by_network");
   const SymbolicFactor& symbolic = parts.structure->symbolic();
   host_ = programs_of_world(symbolic, options_, sizeof(T));
   for (std::size_t e = 0; e < host_.element.size(); ++e)

@@ -14,6 +14,7 @@ namespace {
 /// Number of rows of a triangular block that are multiplied together: entries beyond the diagonal of a strip
 /// are not read.
 constexpr index_t strip_rows = 32;
+static_assert(packed_width <= widest_packed);
 
 template <class T>
 double norm_one_of_lower(DenseView<const T> block) {

@@ -15,12 +15,12 @@ namespace palmette {
 /// How a figure passes between its place and the file.
 using FigureVisit = std::function<void(double& figure)>;
 
-/// @throws UsageError if the file's number fits no such figure
+/// @throws UsageError if the file's number is out of the range of its type
 template <class Figure>
 void pass(const FigureVisit& visit, Figure& figure) {
   double number = static_cast<double>(figure);
   visit(number);
-  // A limit that every integer below fits: int for enumerations, index_t.
+  // The largest number that the type holds; enumerations go by way of int.
   constexpr double most = sizeof(Figure) < sizeof(std::int64_t) ? 2147483647.0 : 9.0e18;
   if (!std::is_floating_point_v<Figure> && !(std::abs(number) <= most))
     throw UsageError("a figure of its solver is out of range");

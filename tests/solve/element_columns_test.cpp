@@ -301,7 +301,7 @@ struct TroubledPlan {
 };
 
 std::string waiting(int device, int column, const std::string& sources) {
-  return "device " + std::to_string(device) + " has waited in vain, at column " + std::to_string(column) +
+  return "device " + std::to_string(device) + " has waited in vain, at column " + std::to_string(column + 1) +
          ", for what device " + sources + " adds to its row, in a sweep by columns of 3 devices";
 }
 
