@@ -135,12 +135,8 @@ int solve_with_set(const std::string& factors, const SolvingOptions& solving, co
 
 int solve_on_seat(const std::string& factors, const SolvingOptions& given, const OutputOptions& output,
                   const RankOptions& ranks, const RankSeat& seat) {
-  SolvingOptions solving = given;
-  OutputOptions own = output;
-  if (!seat.speaks()) {
-    solving.out.clear();
-    own = OutputOptions{"", true};
-  }
+  const SolvingOptions solving = seat.speaks() ? given : without_output(given);
+  const OutputOptions own = seat.speaks() ? output : no_output();
   seat.transport.set_watchdog(ranks.watchdog_seconds);
   switch (saved_scalar_over_ranks(factors, seat.transport)) {
     case ScalarType::float32:

@@ -161,19 +161,13 @@ int run_in_this_process(const RankSolveRequest& request) {
       run.take_matrix());
 }
 
-/// The options of other processes: they only solve.
-SolvingOptions without_output(SolvingOptions solving) {
-  solving.out.clear();
-  return solving;
-}
-
 /// Read, agree that all could, solve. @returns the exit code
 int run_as_process(const RankSolveRequest& request, const RankTransport& wanted, const MpiExchange& mpi) {
   Checked checked(*mpi.transport);
   Transport& transport = request.ranks.checked ? static_cast<Transport&>(checked) : *mpi.transport;
   const bool speaks = transport.rank() == 0;
   const SolvingOptions solving = speaks ? request.solving : without_output(request.solving);
-  const OutputOptions output = speaks ? request.output : OutputOptions{"", true};
+  const OutputOptions output = speaks ? request.output : no_output();
   std::optional<SystemRun> run;
   RankSolverOptions options;
   std::optional<AnyMatrix> matrix;

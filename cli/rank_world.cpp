@@ -56,6 +56,11 @@ int finish_failed_together(const OutputOptions& output, Transport& transport) {
 
 }  // namespace
 
+SolvingOptions without_output(SolvingOptions solving) {
+  solving.out.clear();
+  return solving;
+}
+
 int run_under_mpi(const RankOptions& ranks, const RankTransport& wanted, const OutputOptions& output,
                   const std::function<int(const MpiExchange& mpi)>& work) {
   const MpiSession session;

@@ -21,6 +21,10 @@ RankSolverOptions rank_solver_options(const KindAndOrder& kind_and_order, const 
 int run_under_mpi(const RankOptions& ranks, const RankTransport& wanted, const OutputOptions& output,
                   const std::function<int(const MpiExchange& mpi)>& work);
 
+/// The options of ranks that only solve, while another writes.
+SolvingOptions without_output(SolvingOptions solving);
+inline OutputOptions no_output() { return {"", true}; }
+
 /// One rank of the command.
 struct RankSeat {
   Transport& transport;

@@ -62,10 +62,7 @@ palmette_status solve_batch(const palmette_batch* batch, const palmette_batch_sy
     std::transform(report.state.begin(), report.state.end(), given->state,
                    [](BatchState state) { return static_cast<int32_t>(state); });
   if (report.verified()) return PALMETTE_OK;
-  NumericalFailure failed;
-  failed.message = report.notes.back();
-  record(failed);
-  return PALMETTE_NOT_VERIFIED;
+  return record_unverified(report.notes.back());
 }
 
 }  // namespace

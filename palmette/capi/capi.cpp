@@ -286,10 +286,7 @@ palmette_status invert(palmette_solver* handle, std::span<const int32_t> rows,
   std::copy(found.value().values.begin(), found.value().values.end(), reinterpret_cast<T*>(values));
   const InverseReport& report = found.value().report;
   if (report.verified || solver.size() == 0) return PALMETTE_OK;
-  NumericalFailure unverified;
-  unverified.message = report.notes.back();
-  record(unverified);
-  return PALMETTE_NOT_VERIFIED;
+  return record_unverified(report.notes.back());
 }
 
 template <class T>
@@ -321,10 +318,7 @@ palmette_status solve_entries(palmette_solver* handle, palmette_operation operat
   std::copy(found.value().x.values.begin(), found.value().x.values.end(), reinterpret_cast<T*>(x));
   const EntryReport& report = found.value().report;
   if (report.verified) return PALMETTE_OK;
-  NumericalFailure unverified;
-  unverified.message = "the solution is not verified: " + report.notes.back();
-  record(unverified);
-  return PALMETTE_NOT_VERIFIED;
+  return record_unverified("the solution is not verified: " + report.notes.back());
 }
 
 template <class T>
@@ -388,10 +382,7 @@ palmette_status save(const palmette_solver* handle, const char* path) {
 palmette_status tell(const Report& report, palmette_report* to) {
   if (to != nullptr) *to = report_of(report);
   if (report.verify->verified) return PALMETTE_OK;
-  NumericalFailure unverified;
-  unverified.message = report.notes.front();
-  record(unverified);
-  return PALMETTE_NOT_VERIFIED;
+  return record_unverified(report.notes.front());
 }
 
 }  // namespace palmette::capi

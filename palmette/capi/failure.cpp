@@ -31,6 +31,13 @@ palmette_status record(const NumericalFailure& failure) {
   return PALMETTE_NUMERICAL;
 }
 
+palmette_status record_unverified(const std::string& message) {
+  NumericalFailure unverified;
+  unverified.message = message;
+  record(unverified);
+  return PALMETTE_NOT_VERIFIED;
+}
+
 void clear_last_error() noexcept {
   last_error.message.clear();
   last_error.row = last_error.column = -1;

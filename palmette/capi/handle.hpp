@@ -51,6 +51,8 @@ palmette_status guarded(const Work& work) noexcept {
 
 /// Record a failure that is a value. @returns PALMETTE_NUMERICAL
 palmette_status record(const NumericalFailure& failure);
+/// Record why an answer is not verified. @returns PALMETTE_NOT_VERIFIED
+palmette_status record_unverified(const std::string& message);
 
 void require(bool condition, const char* message);
 /// Entries of compressed columns. @throws UsageError unless their pointers are there, begin at 0 and ascend

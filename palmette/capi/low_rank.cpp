@@ -22,13 +22,6 @@ palmette_status count_inertia(const palmette_solver* handle, int32_t* positive, 
   return PALMETTE_OK;
 }
 
-palmette_status not_verified(const std::string& message) {
-  NumericalFailure unverified;
-  unverified.message = message;
-  record(unverified);
-  return PALMETTE_NOT_VERIFIED;
-}
-
 template <class T>
 palmette_status find_null_vectors(palmette_solver* handle, int32_t max_columns, double* basis,
                                   int32_t* dimension) {
@@ -43,7 +36,7 @@ palmette_status find_null_vectors(palmette_solver* handle, int32_t max_columns, 
   const auto columns = static_cast<std::size_t>(std::min(max_columns, made.dimension()));
   std::copy_n(made.basis.values.begin(), columns * static_cast<std::size_t>(solver.size()),
               reinterpret_cast<T*>(basis));
-  return made.verified ? PALMETTE_OK : not_verified("the basis of the null space is not verified");
+  return made.verified ? PALMETTE_OK : record_unverified("the basis of the null space is not verified");
 }
 
 /// Dense columns of the caller, every entry stored.
@@ -118,7 +111,7 @@ palmette_status solve_updated(const palmette_updated* handle, palmette_operation
   const DenseView<T> x{reinterpret_cast<T*>(columns->x), n, columns->num_rhs, columns->ldx};
   const UpdateReport report = solver.solve(b, x, operation_from(operation));
   if (backward_error != nullptr) *backward_error = report.backward_error;
-  return report.verified ? PALMETTE_OK : not_verified(report.notes.back());
+  return report.verified ? PALMETTE_OK : record_unverified(report.notes.back());
 }
 
 }  // namespace

@@ -12,10 +12,7 @@ namespace {
 
 palmette_status told(bool verified, const std::string& message) {
   if (verified) return PALMETTE_OK;
-  NumericalFailure unverified;
-  unverified.message = message;
-  record(unverified);
-  return PALMETTE_NOT_VERIFIED;
+  return record_unverified(message);
 }
 
 palmette_status told(const Verification& found) {

@@ -2,8 +2,6 @@
 // of the factor. Owners of blocks follow from the structure and are compared with those of the file.
 #include "palmette/solver/kept_ranks.hpp"
 
-#include <cstring>
-
 #include "palmette/solver/kept_factor.hpp"
 #include "palmette/solver/kept_structure.hpp"
 
@@ -85,13 +83,8 @@ void add_sections(ArchiveWriter& file, const RankProducts<T>& made, RankSolverOp
 }
 
 std::vector<std::uint64_t> numbers_of_all(std::uint64_t mine, const RankTeam& ranks) {
-  BytePool pool;
   std::vector<std::uint64_t> all;
-  exchange(ranks.transport, [&] {
-    for (const SharedBytes& piece : gather_from_all(
-             ranks.transport, ranks.team, pool.copy(std::as_bytes(std::span(&mine, 1))), ranks.drive))
-      std::memcpy(&all.emplace_back(), piece.data(), sizeof mine);
-  });
+  exchange(ranks.transport, [&] { all = values_of_ranks(mine, ranks.transport, ranks.team, ranks.drive); });
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include <exception>
 
 #include "palmette/solver/checks.hpp"
+#include "palmette/solver/rank_facts.hpp"
 
 namespace palmette {
 namespace {
@@ -116,6 +117,17 @@ void check_on_all(const RankTeam& ranks, const std::function<void()>& work) {
   }
 }
 
+void check_parts(const RankTeam& ranks, index_t rows, const PartOfRank& one, const PartOfRank& other) {
+  check_on_all(ranks, [&] {
+    if (one.rows == rows && other.rows == rows && one.cols == other.cols) return;
+    const auto words = [](const PartOfRank& part) {
+      return part.name + std::string(" is ") + std::to_string(part.rows) + " x " + std::to_string(part.cols);
+    };
+    throw DimensionError(words(one) + " and " + words(other) + ", but this rank has " + std::to_string(rows) +
+                         " rows of the matrix; both need this number of rows, and equally many columns");
+  });
+}
+
 template <class T>
 SparseMatrix<T> checked_rows(const RowBlock<T>& rows) {
   const index_t count = rows.num_rows();
@@ -158,24 +170,22 @@ SparseMatrix<T> checked_rows(const RowBlock<T>& rows) {
 }
 
 std::vector<RowsOfRank> agreed_rows(const RankTeam& ranks, index_t size, RowsOfRank mine) {
-  const index_t head[] = {size, mine.first, mine.count};
-  BytePool pool;
-  std::vector<SharedBytes> pieces;
+  struct Brought {
+    index_t size;
+    RowsOfRank rows;
+  };
+  std::vector<Brought> all;
   exchange(ranks.transport, [&] {
-    pieces =
-        gather_from_all(ranks.transport, ranks.team, pool.copy(std::as_bytes(std::span(head))), ranks.drive);
+    all = values_of_ranks(Brought{size, mine}, ranks.transport, ranks.team, ranks.drive);
   });
   std::vector<RowsOfRank> rows;
-  index_t size_of_first = 0;
-  for (std::size_t rank = 0; rank < pieces.size(); ++rank) {
-    index_t of_rank[3];
-    std::memcpy(of_rank, pieces[rank].data(), sizeof of_rank);
-    if (rank == 0) size_of_first = of_rank[0];
-    if (of_rank[0] != size_of_first)
+  const index_t size_of_first = all[0].size;
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (all[rank].size != size_of_first)
       throw DimensionError("rank 0 has rows of " + std::to_string(size_of_first) + " columns, " +
-                           name_of_rank(rank) + " rows of " + std::to_string(of_rank[0]) +
+                           name_of_rank(rank) + " rows of " + std::to_string(all[rank].size) +
                            "; all must belong to one matrix");
-    rows.push_back({of_rank[1], of_rank[2]});
+    rows.push_back(all[rank].rows);
   }
   check_partition(rows, size_of_first);
   return rows;

@@ -14,6 +14,15 @@ namespace palmette {
 ///   IoError, naming the first such rank, or its file; any other error on its own rank, BrokenRun elsewhere
 void check_on_all(const RankTeam& ranks, const std::function<void()>& work);
 
+/// A rank's rows of something that has as many rows as the matrix.
+struct PartOfRank {
+  const char* name;
+  index_t rows, cols;
+};
+/// Every rank must call it. @param rows  that this rank has of the matrix
+/// @throws DimensionError on all ranks unless both parts of each have as many rows, and equally many columns
+void check_parts(const RankTeam& ranks, index_t rows, const PartOfRank& one, const PartOfRank& other);
+
 /// Rows [first, first + count) of a rank.
 struct RowsOfRank {
   index_t first = 0;

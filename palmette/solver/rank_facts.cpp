@@ -90,16 +90,6 @@ PivotFacts joined_over_ranks(const PivotFacts& mine, Transport& transport, Threa
   return all;
 }
 
-std::vector<RankTimes> times_of_ranks(const RankTimes& mine, Transport& transport, ThreadTeam& team,
-                                      const DriveOptions& options) {
-  BytePool pool;
-  std::vector<RankTimes> all;
-  for (const SharedBytes& piece :
-       gather_from_all(transport, team, pool.copy(std::as_bytes(std::span(&mine, 1))), options))
-    std::memcpy(&all.emplace_back(), piece.data(), sizeof(RankTimes));
-  return all;
-}
-
 CarriedCounts carried_by_ranks(const CarriedCounts& mine, Transport& transport) {
   return mine.with({}, [&](offset_t count, offset_t) {
     return static_cast<offset_t>(std::llround(transport.sum(static_cast<double>(count))));
@@ -107,12 +97,7 @@ CarriedCounts carried_by_ranks(const CarriedCounts& mine, Transport& transport) 
 }
 
 RankFigure figure_of_ranks(double mine, Transport& transport, ThreadTeam& team, const DriveOptions& options) {
-  BytePool pool;
-  std::vector<double> by_rank;
-  for (const SharedBytes& piece :
-       gather_from_all(transport, team, pool.copy(std::as_bytes(std::span(&mine, 1))), options))
-    std::memcpy(&by_rank.emplace_back(), piece.data(), sizeof(double));
-  return figure_of(by_rank);
+  return figure_of(values_of_ranks(mine, transport, team, options));
 }
 
 }  // namespace palmette

@@ -1,11 +1,27 @@
 // Combines what each rank knows about the factor, so that all ranks know the same.
 #pragma once
 
+#include <cstring>
 #include <optional>
+#include <type_traits>
+#include <vector>
 
 #include "palmette/solver/rank_solver.hpp"
 
 namespace palmette {
+
+/// The value of each rank, by rank. Every rank must call it, inside `exchange`.
+template <class V>
+std::vector<V> values_of_ranks(const V& mine, Transport& transport, ThreadTeam& team,
+                               const DriveOptions& options) {
+  static_assert(std::is_trivially_copyable_v<V>);
+  BytePool pool;
+  std::vector<V> all;
+  for (const SharedBytes& piece :
+       gather_from_all(transport, team, pool.copy(std::as_bytes(std::span(&mine, 1))), options))
+    std::memcpy(&all.emplace_back(), piece.data(), sizeof(V));
+  return all;
+}
 
 /// Pivots of a rank's own diagonal blocks, or the failure found in them.
 struct PivotFacts {
@@ -17,10 +33,6 @@ struct PivotFacts {
 /// Every rank must call it.
 PivotFacts joined_over_ranks(const PivotFacts& mine, Transport& transport, ThreadTeam& team,
                              const DriveOptions& options);
-
-/// Of all ranks, by rank. Every rank must call it.
-std::vector<RankTimes> times_of_ranks(const RankTimes& mine, Transport& transport, ThreadTeam& team,
-                                      const DriveOptions& options);
 
 /// The sum over ranks. Every rank must call it.
 CarriedCounts carried_by_ranks(const CarriedCounts& mine, Transport& transport);

@@ -99,7 +99,7 @@ struct RankSolver<T>::State {
     report.run = std::move(result).value();
     exchange(transport, [&] {
       report.times =
-          times_of_ranks(made.inverse->times() - before, transport, team, {options.watchdog_seconds});
+          values_of_ranks(made.inverse->times() - before, transport, team, {options.watchdog_seconds});
     });
     if (options.device)
       report.carried = carried_by_ranks(made.inverse->carried() - carried_before, transport);
@@ -139,14 +139,7 @@ struct RankSolver<T>::State {
 
   /// Each rank's rows of b and x are as many as those of the matrix, and all ranks have as many columns.
   void check_own_rows(DenseView<const T> b, DenseView<T> x) {
-    const index_t expected = num_rows();
-    check_on_all(ranks(), [&] {
-      if (b.rows == expected && x.rows == expected && b.cols == x.cols) return;
-      throw DimensionError("b is " + std::to_string(b.rows) + " x " + std::to_string(b.cols) + " and x is " +
-                           std::to_string(x.rows) + " x " + std::to_string(x.cols) + ", but this rank has " +
-                           std::to_string(expected) +
-                           " rows of the matrix; both need this number of rows, and equally many columns");
-    });
+    check_parts(ranks(), num_rows(), {"b", b.rows, b.cols}, {"x", x.rows, x.cols});
     const index_t most = transport.agree(b.cols);
     check_on_all(ranks(), [&] {
       if (b.cols != most)

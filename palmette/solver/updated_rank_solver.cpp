@@ -85,14 +85,7 @@ Outcome<UpdatedRankSolver<T>> RankSolver<T>::update_rows(DenseView<const T> u, D
   return with_memory_errors(
       "out of memory while a change of low rank was prepared over ranks",
       [&]() -> Outcome<UpdatedRankSolver<T>> {
-        check_on_all(state_->ranks(), [&] {
-          if (u.rows == num_rows() && v.rows == num_rows() && u.cols == v.cols) return;
-          throw DimensionError("U is " + std::to_string(u.rows) + " x " + std::to_string(u.cols) +
-                               " and V is " + std::to_string(v.rows) + " x " + std::to_string(v.cols) +
-                               ", but this rank has " + std::to_string(num_rows()) +
-                               " rows of the matrix; both need this number of rows, and equally many "
-                               "columns");
-        });
+        check_parts(state_->ranks(), num_rows(), {"U", u.rows, u.cols}, {"V", v.rows, v.cols});
         check_same_rank_of_change(u.cols, state_->ranks());
         const DenseMatrix<T> all_u = state_->whole_columns(u), all_v = state_->whole_columns(v);
         SparseMatrix<T> whole_u, whole_v;

@@ -7,14 +7,17 @@
 #include <numeric>
 
 #include "palmette/solver/rank_input.hpp"
-#include "systems.hpp"
+#include "rank_systems.hpp"
 
 namespace palmette {
 namespace {
 
+using testing::busy_ranks;
 using testing::generated;
 using testing::have_same_bits;
 using testing::matrix_of;
+using testing::OwnRows;
+using testing::rows_of;
 using testing::Shared;
 using testing::some_right_hand_sides;
 
@@ -44,42 +47,6 @@ std::vector<Split> splits(index_t n, index_t ranks) {
   last.back() = 1;
   return {split_rows(n, std::vector<int>(many, 1)), split_rows(n, odd), split_rows(n, last),
           split_rows(n, odd, true)};
-}
-
-/// Rows as a caller would hold them.
-template <class T>
-struct OwnRows {
-  index_t size = 0, first = 0;
-  std::vector<offset_t> row_ptr = {0};
-  std::vector<index_t> column;
-  std::vector<T> values;
-  RowBlock<T> block() const { return {size, first, row_ptr, column, values}; }
-};
-
-template <class T>
-OwnRows<T> rows_of(const SparseMatrix<T>& matrix, const RowsOfRank& which) {
-  const SparseMatrix<T> by_rows = transpose(matrix);
-  OwnRows<T> own;
-  own.size = matrix.cols();
-  own.first = which.first;
-  for (index_t row = which.first; row < which.first + which.count; ++row) {
-    const auto begin = by_rows.pattern.column_ptr[row], end = by_rows.pattern.column_ptr[row + 1];
-    own.column.insert(own.column.end(), by_rows.pattern.row_index.begin() + begin,
-                      by_rows.pattern.row_index.begin() + end);
-    own.values.insert(own.values.end(), by_rows.values.begin() + begin, by_rows.values.begin() + end);
-    own.row_ptr.push_back(static_cast<offset_t>(own.column.size()));
-  }
-  return own;
-}
-
-RankSolverOptions some_options(std::optional<FactorKind> kind) {
-  RankSolverOptions options;
-  options.kind = kind;
-  options.analyze.max_width = 8;
-  options.whole.kept = false;
-  options.watchdog_seconds = 60;
-  options.transport_name = "threads";
-  return options;
 }
 
 template <class T>
@@ -188,20 +155,20 @@ Shared<T> indefinite(index_t n, bool hermitian) {
 }
 
 TEST(rank_rows, answers_have_the_bits_of_whole_input_for_every_kind_and_split) {
-  expect_bits_of_whole_input(generated<double>("poisson2d5", 11), some_options(FactorKind::llt), 2);
-  expect_bits_of_whole_input(indefinite<double>(70, false), some_options(FactorKind::ldlt), 1);
-  expect_bits_of_whole_input(generated<double>("convection_diffusion2d", 11), some_options(FactorKind::lu),
+  expect_bits_of_whole_input(generated<double>("poisson2d5", 11), busy_ranks(FactorKind::llt), 2);
+  expect_bits_of_whole_input(indefinite<double>(70, false), busy_ranks(FactorKind::ldlt), 1);
+  expect_bits_of_whole_input(generated<double>("convection_diffusion2d", 11), busy_ranks(FactorKind::lu),
                              3);
 }
 
 TEST(rank_rows, in_every_scalar) {
-  expect_bits_of_whole_input(generated<float>("poisson2d5", 8), some_options({}), 1);
-  expect_bits_of_whole_input(generated<float>("convection_diffusion2d", 8), some_options({}), 1);
-  expect_bits_of_whole_input(generated<std::complex<float>>("convection_diffusion2d", 7), some_options({}),
+  expect_bits_of_whole_input(generated<float>("poisson2d5", 8), busy_ranks({}), 1);
+  expect_bits_of_whole_input(generated<float>("convection_diffusion2d", 8), busy_ranks({}), 1);
+  expect_bits_of_whole_input(generated<std::complex<float>>("convection_diffusion2d", 7), busy_ranks({}),
                              1);
-  expect_bits_of_whole_input(generated<std::complex<double>>("poisson2d5", 8), some_options({}), 1);
-  expect_bits_of_whole_input(indefinite<std::complex<double>>(60, true), some_options({}), 2);
-  expect_bits_of_whole_input(indefinite<std::complex<double>>(60, false), some_options({}), 1);
+  expect_bits_of_whole_input(generated<std::complex<double>>("poisson2d5", 8), busy_ranks({}), 1);
+  expect_bits_of_whole_input(indefinite<std::complex<double>>(60, true), busy_ranks({}), 2);
+  expect_bits_of_whole_input(indefinite<std::complex<double>>(60, false), busy_ranks({}), 1);
 }
 
 TEST(rank_rows, in_transposed_and_adjoint_systems_with_condition_and_forward_error) {
@@ -209,16 +176,16 @@ TEST(rank_rows, in_transposed_and_adjoint_systems_with_condition_and_forward_err
     SolveRequest request;
     request.operation = operation;
     request.condition = true;
-    expect_bits_of_whole_input(generated<double>("convection_diffusion2d", 7), some_options({}), 2, request);
-    expect_bits_of_whole_input(generated<std::complex<double>>("convection_diffusion2d", 6), some_options({}),
+    expect_bits_of_whole_input(generated<double>("convection_diffusion2d", 7), busy_ranks({}), 2, request);
+    expect_bits_of_whole_input(generated<std::complex<double>>("convection_diffusion2d", 6), busy_ranks({}),
                                1, request);
-    expect_bits_of_whole_input(indefinite<std::complex<float>>(40, true), some_options({}), 1, request);
+    expect_bits_of_whole_input(indefinite<std::complex<float>>(40, true), busy_ranks({}), 1, request);
   }
 }
 
 TEST(rank_rows, without_matching_too) {
   for (const FactorKind kind : {FactorKind::ldlt, FactorKind::lu}) {
-    RankSolverOptions options = some_options(kind);
+    RankSolverOptions options = busy_ranks(kind);
     options.matching = false;
     expect_bits_of_whole_input(generated<double>("poisson2d5", 9), options, 1);
     if (kind == FactorKind::lu)
@@ -227,7 +194,7 @@ TEST(rank_rows, without_matching_too) {
 }
 
 TEST(rank_rows, where_replaced_pivots_call_for_refinement_and_gmres) {
-  RankSolverOptions options = some_options(FactorKind::lu);
+  RankSolverOptions options = busy_ranks(FactorKind::lu);
   options.tiny_pivot = 0.9;
   const auto matrix = generated<double>("convection_diffusion2d", 9);
   const AnswerByRows<double> whole = solve_whole(matrix, 1, options, 1);
@@ -245,7 +212,7 @@ TEST(rank_rows, where_replaced_pivots_call_for_refinement_and_gmres) {
 TEST(rank_rows, over_layers_too) {
   for (const char* problem : {"poisson2d5", "convection_diffusion2d"}) {
     const auto matrix = generated<double>(problem, 12);
-    RankSolverOptions options = some_options({});
+    RankSolverOptions options = busy_ranks({});
     options.layers = 2;
     const AnswerByRows<double> whole = solve_whole(matrix, 4, options, 2);
     ASSERT_TRUE(whole.report->ok());
@@ -262,7 +229,7 @@ TEST(rank_rows, over_layers_too) {
 TEST(rank_rows, a_diagonal_that_the_pattern_lacks_is_found_without_matching) {
   // A cyclic shift: the entries (i, i + 1) and (n − 1, 0), and some further ones.
   const auto matrix = matrix_of<double>({{0, 2, 0, 1}, {0, 0, 3, 0}, {1, 0, 0, 4}, {5, 0, 1, 0}});
-  RankSolverOptions options = some_options(FactorKind::lu);
+  RankSolverOptions options = busy_ranks(FactorKind::lu);
   options.matching = false;
   const AnswerByRows<double> answer = solve_by_rows(matrix, {{0, 3}, {3, 1}}, options, 1);
   ASSERT_TRUE(answer.report->ok()) << answer.report->failure().message;
@@ -281,7 +248,7 @@ TEST(rank_rows, more_ranks_than_rows_no_rows_at_all_and_no_right_hand_sides) {
         }
         const auto matrix = std::make_shared<const SparseMatrix<double>>(from_triplets(entries));
         for (const Split& split : splits(n, ranks)) {
-          const AnswerByRows<double> answer = solve_by_rows(matrix, split, some_options({}), num_rhs);
+          const AnswerByRows<double> answer = solve_by_rows(matrix, split, busy_ranks({}), num_rhs);
           ASSERT_TRUE(answer.report->ok());
           const DenseMatrix<double> b = some_right_hand_sides<double>(n, num_rhs);
           for (index_t k = 0; k < num_rhs; ++k)
@@ -303,7 +270,7 @@ TEST(rank_rows, unsorted_columns_and_duplicates_are_what_they_sum_up_to) {
     own.values = transport.rank() == 0 ? std::vector<double>{-1, 0.5, 1.5} : std::vector<double>{-1, 2};
     own.row_ptr = {0, static_cast<offset_t>(own.column.size())};
     RankSolver<double> solver =
-        RankSolver<double>::create_from_rows(own.block(), some_options({}), transport).value();
+        RankSolver<double>::create_from_rows(own.block(), busy_ranks({}), transport).value();
     EXPECT_EQ(solver.report().run.factorize->kind, FactorKind::llt);
     EXPECT_EQ(solver.first_row(), transport.rank());
     EXPECT_EQ(solver.num_rows(), 1);
@@ -324,7 +291,7 @@ std::vector<std::string> refusals(index_t ranks, const Rows& rows_of_rank) {
     const OwnRows<double> own = rows_of_rank(transport.rank());
     std::string& text = said[transport.rank()];
     try {
-      (void)RankSolver<double>::create_from_rows(own.block(), some_options({}), transport);
+      (void)RankSolver<double>::create_from_rows(own.block(), busy_ranks({}), transport);
     } catch (const DimensionError& error) {
       text = std::string("dimension: ") + error.what();
     } catch (const UsageError& error) {
@@ -388,7 +355,7 @@ TEST(rank_rows, wrong_right_hand_sides_are_refused_by_all_ranks) {
     const index_t rank = transport.rank();
     const OwnRows<double> own{3, rank, {0, 1}, {rank}, {2.0}};
     RankSolver<double> solver =
-        RankSolver<double>::create_from_rows(own.block(), some_options({}), transport).value();
+        RankSolver<double>::create_from_rows(own.block(), busy_ranks({}), transport).value();
     std::vector<double> b(4, 1.0);
     EXPECT_THROW(
         (void)solver.solve_rows({b.data(), rank == 1 ? 2 : 1, 1, 2}, {b.data(), rank == 1 ? 2 : 1, 1, 2}),
@@ -407,10 +374,10 @@ TEST(rank_rows, singular_matrices_fail_as_whole_ones_do) {
   const auto structurally = matrix_of<double>({{1, 0, 2}, {3, 0, 1}, {0, 0, 1}});
   const auto numerically = matrix_of<double>({{1, 2, 3}, {4, 5, 6}, {5, 7, 9}});
   for (const auto& matrix : {structurally, numerically}) {
-    const AnswerByRows<double> whole = solve_whole(matrix, 2, some_options({}), 1);
+    const AnswerByRows<double> whole = solve_whole(matrix, 2, busy_ranks({}), 1);
     ASSERT_FALSE(whole.report->ok());
     for (const Split& split : splits(3, 3)) {
-      const AnswerByRows<double> answer = solve_by_rows(matrix, split, some_options({}), 1);
+      const AnswerByRows<double> answer = solve_by_rows(matrix, split, busy_ranks({}), 1);
       ASSERT_FALSE(answer.report->ok());
       EXPECT_EQ(answer.report->failure().message, whole.report->failure().message);
     }
@@ -420,7 +387,7 @@ TEST(rank_rows, singular_matrices_fail_as_whole_ones_do) {
 TEST(rank_rows, ldlt_takes_over_where_a_pivot_is_not_positive) {
   const auto matrix = matrix_of<double>({{1, 2, 0}, {2, 1, 0}, {0, 0, 3}});
   for (const Split& split : splits(3, 2)) {
-    const AnswerByRows<double> answer = solve_by_rows(matrix, split, some_options({}), 1);
+    const AnswerByRows<double> answer = solve_by_rows(matrix, split, busy_ranks({}), 1);
     ASSERT_TRUE(answer.report->ok());
     EXPECT_EQ(answer.report->value().run.factorize->kind, FactorKind::ldlt);
     EXPECT_EQ(answer.report->value().run.factorize->pivots.inertia.negative, 1);
@@ -439,7 +406,7 @@ TEST(rank_rows, new_values_give_the_bits_of_a_new_factor_in_the_same_order) {
   for (const char* problem : {"poisson2d5", "convection_diffusion2d"}) {
     const auto matrix = generated<double>(problem, 9);
     const auto doubled = times<double>(matrix, 2);  // whose order and scaled values are those of the first
-    const AnswerByRows<double> expected = solve_whole(doubled, 2, some_options({}), 1);
+    const AnswerByRows<double> expected = solve_whole(doubled, 2, busy_ranks({}), 1);
     const Split split = split_rows(matrix->rows(), {2, 0, 3});
     const DenseMatrix<double> b = some_right_hand_sides<double>(matrix->rows(), 1);
     DenseMatrix<double> x = b, x_whole = b;
@@ -447,9 +414,9 @@ TEST(rank_rows, new_values_give_the_bits_of_a_new_factor_in_the_same_order) {
     world.run([&](Transport& transport) {
       const RowsOfRank mine = split[transport.rank()];
       RankSolver<double> solver =
-          RankSolver<double>::create_from_rows(rows_of(*matrix, mine).block(), some_options({}), transport)
+          RankSolver<double>::create_from_rows(rows_of(*matrix, mine).block(), busy_ranks({}), transport)
               .value();
-      RankSolver<double> whole = RankSolver<double>::create(matrix, some_options({}), transport).value();
+      RankSolver<double> whole = RankSolver<double>::create(matrix, busy_ranks({}), transport).value();
       ASSERT_TRUE(solver.refactor_rows(rows_of(*doubled, mine).block()).ok());
       ASSERT_TRUE(whole.refactor(doubled).ok());
       DenseMatrix<double> side = part_of(b, mine), whole_side = b;
@@ -481,7 +448,7 @@ TEST(rank_rows,
     const RowsOfRank mine = split[transport.rank()];
     const OwnRows<double> own = rows_of(*matrix, mine);
     RankSolver<double> solver =
-        RankSolver<double>::create_from_rows(own.block(), some_options({}), transport).value();
+        RankSolver<double>::create_from_rows(own.block(), busy_ranks({}), transport).value();
     OwnRows<double> moved = own;
     if (transport.rank() == 1) moved.column[0] = moved.column[0] == 0 ? 1 : 0;  // an entry of one rank alone
     EXPECT_THROW((void)solver.refactor_rows(moved.block()), UsageError);
@@ -494,7 +461,7 @@ TEST(rank_rows,
     const Outcome<RankReport> report = solver.solve_rows(std::as_const(side).view(), side.view());
     ASSERT_TRUE(report.ok());
     EXPECT_TRUE(report.value().run.verify->verified);
-    RankSolver<double> whole = RankSolver<double>::create(matrix, some_options({}), transport).value();
+    RankSolver<double> whole = RankSolver<double>::create(matrix, busy_ranks({}), transport).value();
     EXPECT_THROW((void)whole.refactor_rows(own.block()), UsageError);
     EXPECT_THROW((void)whole.refactor(generated<double>("poisson2d5", 4)), UsageError);
   });
@@ -514,7 +481,7 @@ TEST(rank_rows, determinant_and_inertia_are_those_of_one_rank) {
     world.run([&, &given = matrix, used = kind](Transport& transport) {
       const OwnRows<double> own = rows_of(*given, split[transport.rank()]);
       const RankSolver<double> solver =
-          std::move(RankSolver<double>::create_from_rows(own.block(), some_options(used), transport)).value();
+          std::move(RankSolver<double>::create_from_rows(own.block(), busy_ranks(used), transport)).value();
       EXPECT_EQ(solver.slogdet().first, alone.slogdet().first);
       EXPECT_NEAR(solver.slogdet().second, alone.slogdet().second, 1e-10);
       if (used == FactorKind::lu) EXPECT_THROW((void)solver.inertia(), UsageError);

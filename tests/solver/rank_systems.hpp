@@ -5,10 +5,12 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "palmette/solver/rank_checks.hpp"
 #include "systems.hpp"
 
 namespace palmette::testing {
@@ -57,33 +59,47 @@ std::string said_by_all(index_t ranks, const std::function<void(Transport&)>& wo
   return said[0];
 }
 
-/// Consecutive rows of a rank, as a caller would hold them; the last rank has most, and a middle one none.
+/// Rows as a caller would hold them.
 template <class T>
-struct RowsOfARank {
+struct OwnRows {
   index_t size = 0, first = 0;
   std::vector<offset_t> row_ptr = {0};
   std::vector<index_t> column;
   std::vector<T> values;
-
-  RowsOfARank(const SparseMatrix<T>& matrix, index_t rank, index_t ranks) : size(matrix.rows()) {
-    const auto begin = [&](index_t r) {
-      return static_cast<index_t>(std::int64_t{size} * r * (r + 1) / (std::int64_t{ranks} * (ranks + 1)));
-    };
-    const bool one_is_empty = ranks > 2;
-    first = begin(one_is_empty && rank == 1 ? 2 : rank);
-    const index_t end = begin(one_is_empty && rank == 0 ? 2 : rank + 1);
-    const SparseMatrix<T> by_rows = transpose(matrix);
-    for (index_t row = first; row < end; ++row) {
-      const auto from = by_rows.pattern.column_ptr[row], to = by_rows.pattern.column_ptr[row + 1];
-      column.insert(column.end(), by_rows.pattern.row_index.begin() + from,
-                    by_rows.pattern.row_index.begin() + to);
-      values.insert(values.end(), by_rows.values.begin() + from, by_rows.values.begin() + to);
-      row_ptr.push_back(static_cast<offset_t>(column.size()));
-    }
-  }
   RowBlock<T> block() const { return {size, first, row_ptr, column, values}; }
   index_t count() const { return static_cast<index_t>(row_ptr.size()) - 1; }
 };
+
+template <class T>
+OwnRows<T> rows_of(const SparseMatrix<T>& matrix, const RowsOfRank& which) {
+  const SparseMatrix<T> by_rows = transpose(matrix);
+  OwnRows<T> own;
+  own.size = matrix.cols();
+  own.first = which.first;
+  for (index_t row = which.first; row < which.first + which.count; ++row) {
+    const auto begin = by_rows.pattern.column_ptr[row], end = by_rows.pattern.column_ptr[row + 1];
+    own.column.insert(own.column.end(), by_rows.pattern.row_index.begin() + begin,
+                      by_rows.pattern.row_index.begin() + end);
+    own.values.insert(own.values.end(), by_rows.values.begin() + begin, by_rows.values.begin() + end);
+    own.row_ptr.push_back(static_cast<offset_t>(own.column.size()));
+  }
+  return own;
+}
+
+/// Consecutive rows of a rank; the last rank has most, and a middle one none.
+inline RowsOfRank uneven_rows(index_t size, index_t rank, index_t ranks) {
+  const auto begin = [&](index_t r) {
+    return static_cast<index_t>(std::int64_t{size} * r * (r + 1) / (std::int64_t{ranks} * (ranks + 1)));
+  };
+  const bool one_is_empty = ranks > 2;
+  const index_t first = begin(one_is_empty && rank == 1 ? 2 : rank);
+  const index_t end = begin(one_is_empty && rank == 0 ? 2 : rank + 1);
+  return {first, end - first};
+}
+template <class T>
+OwnRows<T> uneven_rows_of(const SparseMatrix<T>& matrix, const Transport& transport) {
+  return rows_of(matrix, uneven_rows(matrix.rows(), transport.rank(), transport.num_ranks()));
+}
 
 template <class T>
 DenseMatrix<T> rows_of(const DenseMatrix<T>& whole, index_t first, index_t count) {
@@ -94,7 +110,7 @@ DenseMatrix<T> rows_of(const DenseMatrix<T>& whole, index_t first, index_t count
 }
 
 /// Many blocks, few whole subtrees: small matrices have many messages.
-inline RankSolverOptions busy_ranks(FactorKind kind) {
+inline RankSolverOptions busy_ranks(std::optional<FactorKind> kind) {
   RankSolverOptions options;
   options.kind = kind;
   options.analyze.max_width = 8;

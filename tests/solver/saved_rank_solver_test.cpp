@@ -39,7 +39,7 @@ template <class T>
 RankSolver<T> created(const Shared<T>& matrix, bool by_rows, const RankSolverOptions& options,
                       Transport& transport) {
   if (!by_rows) return RankSolver<T>::create(matrix, options, transport).value();
-  const RowsOfARank<T> rows(*matrix, transport.rank(), transport.num_ranks());
+  const OwnRows<T> rows = uneven_rows_of(*matrix, transport);
   return RankSolver<T>::create_from_rows(rows.block(), options, transport).value();
 }
 
@@ -61,7 +61,7 @@ Outcome<void> refactored(RankSolver<T>& solver, const Shared<T>& matrix, bool by
   SparseMatrix<T> tripled = *matrix;
   for (T& value : tripled.values) value *= real_t<T>(3);
   if (!by_rows) return solver.refactor(std::make_shared<const SparseMatrix<T>>(std::move(tripled)));
-  const RowsOfARank<T> rows(tripled, transport.rank(), transport.num_ranks());
+  const OwnRows<T> rows = uneven_rows_of(tripled, transport);
   return solver.refactor_rows(rows.block());
 }
 

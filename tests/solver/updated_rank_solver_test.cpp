@@ -40,7 +40,7 @@ UpdatedAnswer<T> answer_over_ranks(const UpdatedProblem<T>& problem, const RankS
   UpdatedAnswer<T> answer{DenseMatrix<T>(problem.b.rows, problem.b.cols), {}};
   std::mutex mutex;
   run_ranks(ranks, 11, [&](Transport& transport) {
-    const RowsOfARank<T> own(*problem.matrix, transport.rank(), ranks);
+    const OwnRows<T> own = uneven_rows_of(*problem.matrix, transport);
     auto solver = by_rows ? RankSolver<T>::create_from_rows(own.block(), options, transport).value()
                           : RankSolver<T>::create(problem.matrix, options, transport).value();
     const auto part = [&](const DenseMatrix<T>& whole) {

@@ -220,10 +220,7 @@ palmette_status solve_updated(palmette_rank_updated* handle, palmette_operation 
       {reinterpret_cast<T*>(columns->x), rows, columns->num_rhs, columns->ldx}, checked);
   if (backward_error != nullptr) *backward_error = report.backward_error;
   if (report.verified) return PALMETTE_OK;
-  NumericalFailure unverified;
-  unverified.message = report.notes.back();
-  record(unverified);
-  return PALMETTE_NOT_VERIFIED;
+  return record_unverified(report.notes.back());
 }
 
 template <class T>
