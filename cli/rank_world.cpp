@@ -38,6 +38,11 @@ RankSolverOptions rank_solver_options(const KindAndOrder& kind_and_order, const 
   return options;
 }
 
+SolvingOptions without_output(SolvingOptions solving) {
+  solving.out.clear();
+  return solving;
+}
+
 #ifdef PALMETTE_COMMAND_HAS_MPI
 
 namespace {
@@ -55,11 +60,6 @@ int finish_failed_together(const OutputOptions& output, Transport& transport) {
 }
 
 }  // namespace
-
-SolvingOptions without_output(SolvingOptions solving) {
-  solving.out.clear();
-  return solving;
-}
 
 int run_under_mpi(const RankOptions& ranks, const RankTransport& wanted, const OutputOptions& output,
                   const std::function<int(const MpiExchange& mpi)>& work) {
