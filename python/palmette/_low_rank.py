@@ -10,6 +10,7 @@ from scipy import sparse
 
 from . import _core as _bindings
 from . import _input
+from ._verified import checked_trans
 from .errors import DimensionError, UnverifiedWarning, UsageError
 
 
@@ -222,8 +223,7 @@ class UpdatedSolver:
         UnverifiedWarning
             If the backward error of x is above its bound.
         """
-        if trans not in ("N", "T", "H"):
-            raise UsageError(f"trans is {trans!r}; use 'N', 'T' or 'H'")
+        checked_trans(trans)
         given = _input.as_right_hand_sides(b, self._shape[0], self._dtype)
         x = np.empty_like(given.columns, order="F")
         self._report = self._core.solve(given.columns, x, trans)

@@ -10,7 +10,8 @@ from scipy import sparse
 
 from . import _core as _bindings
 from . import _input
-from .errors import DimensionError, UnverifiedWarning, UsageError
+from ._verified import checked_trans
+from .errors import DimensionError, UnverifiedWarning
 
 
 class SparseSolves:
@@ -80,8 +81,7 @@ class SparseSolves:
         >>> solver.solve_sparse(sparse.csc_array([[5.0], [0.0]]), rows=[1]).round(12)
         array([[-1.]])
         """
-        if trans not in ("N", "T", "H"):
-            raise UsageError(f"trans is {trans!r}; use 'N', 'T' or 'H'")
+        checked_trans(trans)
         n = self._shape[0]
         wanted = np.arange(n, dtype=np.int32) if rows is None else _input.as_places("rows", rows, n)
         columns, is_vector = _as_columns(b, n)

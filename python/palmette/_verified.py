@@ -61,6 +61,12 @@ def _frames_to_the_user() -> int:
     return level
 
 
+def checked_trans(trans: str) -> str:
+    if trans not in ("N", "T", "H"):
+        raise UsageError(f"trans is {trans!r}; use 'N', 'T' or 'H'")
+    return trans
+
+
 class SolveOptions(NamedTuple):
     """Options of a solve."""
 
@@ -70,10 +76,8 @@ class SolveOptions(NamedTuple):
     repeat: int = 1
 
     def for_core(self) -> Dict[str, Any]:
-        if self.trans not in ("N", "T", "H"):
-            raise UsageError(f"trans is {self.trans!r}; use 'N', 'T' or 'H'")
-        return {"trans": self.trans, "refine": _refine_steps(self.refine), "condition": bool(self.condition),
-                "repeat": count("repeat", self.repeat, 1), "threads": 0}
+        return {"trans": checked_trans(self.trans), "refine": _refine_steps(self.refine),
+                "condition": bool(self.condition), "repeat": count("repeat", self.repeat, 1), "threads": 0}
 
 
 USUAL_OPTIONS = SolveOptions()

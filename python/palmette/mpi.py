@@ -23,7 +23,7 @@ import scipy.sparse as sparse
 
 from . import _input
 from ._solver import Inertia, SlogdetResult
-from ._verified import SolveOptions, count, _frames_to_the_user
+from ._verified import SolveOptions, checked_trans, count, _frames_to_the_user
 from .errors import DimensionError, Error, UnverifiedWarning, UsageError
 
 try:
@@ -96,11 +96,6 @@ def _right_hand_sides(comm: Any, b: Any, rows: int, dtype: np.dtype) -> Any:
     if any(comm.allgather(b.dtype.kind == "c")):
         b = b.astype(np.result_type(b.dtype, np.complex64), copy=False)
     return _together(comm, lambda: _input.as_right_hand_sides(b, rows, dtype))
-
-
-def _checked_trans(trans: str) -> None:
-    if trans not in ("N", "T", "H"):
-        raise UsageError(f"trans is {trans!r}; use 'N', 'T' or 'H'")
 
 
 class RowSolver:
@@ -439,7 +434,7 @@ class UpdatedRowSolver:
         DimensionError, UsageError
             On all processes, if b does not fit or `trans` is no such letter.
         """
-        _together(self._comm, lambda: _checked_trans(trans))
+        _together(self._comm, lambda: checked_trans(trans))
         rhs = _right_hand_sides(self._comm, b, self._shape[0], self._dtype)
         x = np.empty(rhs.columns.shape, dtype=self._dtype, order="F")
         self._report = self._core.solve(rhs.columns, x, "T" if rhs.is_split and trans == "H" else trans)
