@@ -297,16 +297,26 @@ function(palmette_test name)
       ${label})
 endfunction()
 
+# palmette_cuda_codes(<variable>): sets the variable to nvcc's options for PALMETTE_CUDA_ARCHITECTURES.
+function(palmette_cuda_codes variable)
+  set(codes "")
+  foreach(arch IN LISTS PALMETTE_CUDA_ARCHITECTURES)
+    list(APPEND codes -gencode arch=compute_${arch},code=sm_${arch})
+  endforeach()
+  set(${variable} ${codes} PARENT_SCOPE)
+endfunction()
+
 # palmette_cuda_object(<variable> <file.cu>): has nvcc compile a file, given by its path in the tree, and sets
 # the variable to its object file. Products and sums are not contracted, as for the tests.
 function(palmette_cuda_object variable file)
   set(source ${PROJECT_SOURCE_DIR}/${file})
   cmake_path(GET source STEM name)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
+  palmette_cuda_codes(codes)
+  list(GET PALMETTE_CUDA_ARCHITECTURES -1 newest)
   add_custom_command(OUTPUT ${object}
     COMMAND ${PALMETTE_NVCC} -std=c++20 -O3 -fmad=false -ccbin ${CMAKE_CXX_COMPILER} -Xcompiler -fPIC
-            -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90
-            -gencode arch=compute_90,code=compute_90
+            ${codes} -gencode arch=compute_${newest},code=compute_${newest}
             -I ${PROJECT_SOURCE_DIR} -MD -MF ${object}.d -MT ${object} -c ${source} -o ${object}
     DEPENDS ${source} DEPFILE ${object}.d COMMENT "nvcc ${name}.cu" VERBATIM)
   set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
@@ -319,8 +329,8 @@ function(palmette_nvshmem_objects variable)
   set(source ${PROJECT_SOURCE_DIR}/palmette/device/gpu/nvshmem_network.cu)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/nvshmem_network.o)
   set(linked ${CMAKE_CURRENT_BINARY_DIR}/nvshmem_network_linked.o)
-  set(nvcc ${PALMETTE_NVCC} -ccbin ${CMAKE_CXX_COMPILER} -Xcompiler -fPIC
-      -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90)
+  palmette_cuda_codes(codes)
+  set(nvcc ${PALMETTE_NVCC} -ccbin ${CMAKE_CXX_COMPILER} -Xcompiler -fPIC ${codes})
   add_custom_command(OUTPUT ${object}
     COMMAND ${nvcc} -std=c++20 -O3 -fmad=false -rdc=true -DPALMETTE_WITH_NVSHMEM
             -I ${PROJECT_SOURCE_DIR} -isystem ${PALMETTE_NVSHMEM}/include
