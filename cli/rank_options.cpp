@@ -114,13 +114,25 @@ bool RankOptions::wanted() const {
          launched_ranks() > 0;
 }
 
-void add_rank_options(CLI::App& app, RankOptions& options) {
-  OptionGroup group(app, "Ranks");
+void add_transport_options(OptionGroup& group, RankOptions& options) {
   group.value({"--transport", bars(forms_of_transports()),
                "how ranks exchange blocks: one rank alone, N ranks as threads of this process, or the "
                "processes that mpiexec has started: by "
                "messages (default there) or by one-sided queues, published by checksum or by counter"},
               [&options](const std::string& text) { read_transport(text, options); });
+  group.value({"--watchdog", "SECONDS",
+               "how long a rank waits for others before it ends the run and says for what; 0: for ever "
+               "(default: 600)"},
+              [&options](const std::string& text) {
+                options.watchdog_seconds = parse_real("--watchdog", text);
+                if (options.watchdog_seconds < 0)
+                  throw UsageError("--watchdog takes seconds, 0 or more, not '" + text + "'");
+              });
+}
+
+void add_rank_options(CLI::App& app, RankOptions& options) {
+  OptionGroup group(app, "Ranks");
+  add_transport_options(group, options);
   group.value({"--grid", "RxC[xL]|auto[xL|xauto]",
                "grid of ranks, R*C of them (default: the nearest to a square), or the one that is predicted "
                "to be the fastest; xL: in each of L layers, "
@@ -144,14 +156,6 @@ void add_rank_options(CLI::App& app, RankOptions& options) {
                "reference"},
               [&options](const std::string& text) {
                 options.memory = choose_of("--memory", text, memory_kinds);
-              });
-  group.value({"--watchdog", "SECONDS",
-               "how long a rank waits for others before it ends the run and says for what; 0: for ever "
-               "(default: 600)"},
-              [&options](const std::string& text) {
-                options.watchdog_seconds = parse_real("--watchdog", text);
-                if (options.watchdog_seconds < 0)
-                  throw UsageError("--watchdog takes seconds, 0 or more, not '" + text + "'");
               });
   group.flag(
       "--checked",

@@ -45,6 +45,8 @@ ProcessGrid parse_grid(const std::string& text);
 LayeredGrid parse_layered_grid(const std::string& text);
 
 void add_rank_options(CLI::App& app, RankOptions& options);
+/// --transport and --watchdog alone.
+void add_transport_options(OptionGroup& group, RankOptions& options);
 
 /// Number of processes that an MPI launcher has started, from its environment; 1 without a launcher.
 index_t launched_ranks();

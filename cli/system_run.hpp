@@ -33,11 +33,16 @@ class SystemRun {
     progress_.begin("solve");
     const Report report =
         solver.solve(std::as_const(solution).view(), solution.view(), solving_->request).value();
+    return report_solution<T>(report, solution);
+  }
+  /// Write and report what a solver has found. @returns the exit code
+  template <class T>
+  int report_solution(const Report& report, const DenseMatrix<T>& solution) {
     progress_.end();
     return this->report(report, to_json(report), writer(solution));
   }
 
-  /// The same for some rows of x alone, by the branches of the tree that these and b's entries need.
+  /// Solve for some rows of x alone, by the branches of the tree that these and b's entries need.
   template <class T>
   int solve_rows_and_report(Solver<T>& solver, const std::vector<index_t>& rows) {
     const SparseMatrix<T> b = entries_of(rhs_.make<T>(solver.size()));

@@ -2,8 +2,9 @@
 #include <fmt/format.h>
 
 #include "cli/commands.hpp"
-#include "cli/system_run.hpp"
 #include "cli/names.hpp"
+#include "cli/rank_world.hpp"
+#include "cli/system_run.hpp"
 
 namespace palmette::cli {
 namespace {
@@ -12,6 +13,7 @@ struct TrisolveCommand {
   MatrixOptions matrix;
   SolvingOptions solving;
   OutputOptions output;
+  RankOptions ranks;
   bool upper = false;
   bool unit_diagonal = false;
   index_t gpus = 1;
@@ -25,18 +27,63 @@ void set_devices(TriangularSolverOptions& options, const TrisolveCommand& comman
     throw UsageError(fmt::format("--gpus {} needs a kind of device: add --device emulated, or cuda",
                                  command.gpus));
   options.triangle.plan.world = open_world(command.solving.device, static_cast<int>(command.gpus));
-  options.triangle.plan.of_world.tasks_per_element = command.tasks_per_gpu;
 }
 
-int run_trisolve(const TrisolveCommand& command) {
-  SystemRun run("trisolve", command.matrix, command.solving, command.output);
+TriangularSolverOptions solver_options_of(const TrisolveCommand& command) {
   TriangularSolverOptions options;
   options.triangle.lower = !command.upper;
   options.triangle.unit_diagonal = command.unit_diagonal;
+  options.triangle.plan.of_world.tasks_per_element = command.tasks_per_gpu;
   options.method = command.solving.method;
-  set_devices(options, command);
   options.threads = command.solving.threads;
   options.cache_folder = cache_folder();
+  options.watchdog_seconds = command.ranks.watchdog_seconds;
+  return options;
+}
+
+/// Every rank reads the files and solves with its device; rank 0 writes and reports.
+int trisolve_as_rank(const TrisolveCommand& command, const RankSeat& seat) {
+  const SolvingOptions solving = seat.speaks() ? command.solving : without_output(command.solving);
+  const OutputOptions output = seat.speaks() ? command.output : no_output();
+  TriangularSolverOptions options = solver_options_of(command);
+  options.measure = seat.speaks();
+  std::optional<SystemRun> run;
+  std::optional<AnyMatrix> matrix;
+  agree_after(seat.transport, [&] {
+    if (seat.transport.num_ranks() > 1 && (command.matrix.path == "-" || solving.rhs == "-"))
+      throw UsageError("several ranks cannot read one standard input; give a file");
+    if (command.gpus > 1) throw UsageError("--gpus is for one process; over ranks each has one device");
+    if (solving.device == "none" || solving.device.starts_with("auto"))
+      throw UsageError("a triangle over ranks needs a device on each: add --device emulated, or cuda");
+    run.emplace("trisolve", command.matrix, solving, output);
+    options.triangle.plan.device = open_device_of_rank(solving.device, seat.transport.rank());
+    matrix = run->take_matrix();
+  });
+  return std::visit(
+      [&]<class T>(SparseMatrix<T>&& given) {
+        auto solver = TriangularSolver<T>::create(std::make_shared<const SparseMatrix<T>>(std::move(given)),
+                                                  options, seat.transport)
+                          .value();
+        DenseMatrix<T> solution;
+        agree_after(seat.transport, [&] { solution = run->right_hand_sides<T>(solver.size()); });
+        const Report report =
+            solver.solve(std::as_const(solution).view(), solution.view(), solving.request).value();
+        int code = exit_success;
+        exchange(seat.transport, [&] {
+          if (seat.speaks()) code = run->report_solution<T>(report, solution);
+        });
+        return code;
+      },
+      *std::move(matrix));
+}
+
+int run_trisolve(const TrisolveCommand& command) {
+  if (command.ranks.wanted())
+    return run_on_every_rank(command.ranks, command.output,
+                             [&](const RankSeat& seat) { return trisolve_as_rank(command, seat); });
+  SystemRun run("trisolve", command.matrix, command.solving, command.output);
+  TriangularSolverOptions options = solver_options_of(command);
+  set_devices(options, command);
   return std::visit(
       [&]<class T>(SparseMatrix<T>&& matrix) {
         run.progress().begin("plan");
@@ -73,7 +120,8 @@ Command add_trisolve(CLI::App& root) {
                      "other. A zero or missing diagonal entry is an error that names its row.",
                      "  palmette trisolve L.mtx --rhs b.mtx --out x.mtx\n"
                      "  palmette trisolve U.mtx --upper --transpose\n"
-                     "  palmette trisolve L.mtx --unit-diagonal --method sync_free --repeat 9\n");
+                     "  palmette trisolve L.mtx --unit-diagonal --method sync_free --repeat 9\n"
+                     "  palmette trisolve L.mtx --transport threads:3 --device emulated\n");
   const auto command = std::make_shared<TrisolveCommand>();
   add_matrix_options(app, command->matrix);
   OptionGroup system(app, "System");
@@ -82,6 +130,8 @@ Command add_trisolve(CLI::App& root) {
               command->unit_diagonal);
   add_solving_options(app, command->solving, false);
   add_devices(app, *command);
+  OptionGroup ranks(app, "Ranks");
+  add_transport_options(ranks, command->ranks);
   add_output_options(app, command->output);
   return {&app, [command] { return run_trisolve(*command); }};
 }

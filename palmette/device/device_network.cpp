@@ -50,6 +50,10 @@ class Meeting {
     if (!failure_.empty()) throw DeviceError(failure_);
     return runs_ >= number;
   }
+  WorldCounts counts() {
+    const std::lock_guard lock(mutex_);
+    return world_->counts();
+  }
   /// The argument of what this rank has begun is gone.
   void leave(int rank) {
     const std::lock_guard lock(mutex_);
@@ -89,6 +93,7 @@ class EmulatedNetwork final : public DeviceNetwork {
     meeting_->begin(rank(), call, device()->fitted_shape(call, shape));
   }
   bool ended() override { return meeting_->has_run(begun_); }
+  WorldCounts counts() const override { return meeting_->counts(); }
 
  protected:
   std::shared_ptr<void> do_allocate(std::size_t bytes) override {
@@ -152,14 +157,19 @@ bool is_emulated(const Device& device) {
 
 }  // namespace
 
-std::shared_ptr<void> DeviceNetwork::allocate(std::size_t bytes) {
-  if (bytes == 0) return nullptr;
+std::shared_ptr<void> DeviceNetwork::claim(std::size_t bytes) const {
   device_->claim(bytes);
   *in_use_ += static_cast<offset_t>(bytes);
-  const std::shared_ptr<void> claimed(nullptr, [device = device_, in_use = in_use_, bytes](void*) {
+  const auto release = [device = device_, in_use = in_use_, bytes](void*) {
     device->unclaim(bytes);
     *in_use -= static_cast<offset_t>(bytes);
-  });
+  };
+  return {in_use_.get(), release};
+}
+
+std::shared_ptr<void> DeviceNetwork::allocate(std::size_t bytes, std::shared_ptr<void> claimed) {
+  if (bytes == 0) return nullptr;
+  if (!claimed) claimed = claim(bytes);
   const std::shared_ptr<void> memory = do_allocate(bytes);
   return {memory.get(), [claimed, memory](void*) {}};
 }

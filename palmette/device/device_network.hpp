@@ -22,9 +22,13 @@ class DeviceNetwork {
   DeviceNetwork(const DeviceNetwork&) = delete;
   DeviceNetwork& operator=(const DeviceNetwork&) = delete;
 
+  /// Symmetric memory that this rank will allocate counts as memory of its device from now on, until the
+  /// result is gone. It needs no other rank, so that ranks can agree that all have room before they wait for
+  /// each other. @throws MemoryError
+  std::shared_ptr<void> claim(std::size_t bytes) const;
   /// Symmetric memory, zero at first; the same size on all ranks. 0 bytes: null. It must be released in the
-  /// same order on all ranks. It counts as memory of this rank's device. @throws MemoryError
-  std::shared_ptr<void> allocate(std::size_t bytes);
+  /// same order on all ranks. @param claimed  of as many bytes; null: it is claimed here. @throws MemoryError
+  std::shared_ptr<void> allocate(std::size_t bytes, std::shared_ptr<void> claimed = nullptr);
   /// Of symmetric memory, on this rank.
   offset_t bytes_in_use() const { return *in_use_; }
   /// Begins a kernel on this rank's device; it runs side by side with those that the other ranks begin.
@@ -35,6 +39,8 @@ class DeviceNetwork {
   /// Whether the kernels of all ranks that were begun last have ended, and all that they put has arrived.
   /// Returns at once. @throws DeviceError if a kernel failed, saying how
   virtual bool ended() = 0;
+  /// What the kernels of all ranks sent, since the network was made. Only the emulator counts it.
+  virtual WorldCounts counts() const { return {}; }
 
  protected:
   explicit DeviceNetwork(std::shared_ptr<Device> device) : device_(std::move(device)) {}

@@ -46,6 +46,8 @@ void fiber_main() {
   Lane& lane = *world->current;
   enter(lane);
   world->launches[lane.block->launch].kernel();
+  if (!lane.open_puts.empty())
+    world->error("a thread ends without quiet behind what it has put");
   // The end of a kernel publishes; for this thread that is early, which only hides mistakes.
   publish(lane, Scope::system);
   lane.state = State::finished;

@@ -243,6 +243,7 @@ struct PushedSums {
       constexpr int bytes = fault == Fault::wrong_size ? 4 : static_cast<int>(sizeof(T));
       gpu::put_signal(&s.at.slot[slot_of(s.element, from)], &s.at.left_sum[from], bytes * s.at.num_rhs,
                       flag_of(s.element, row), s.at.run, s.element_of(row));
+      if constexpr (fault == Fault::early_reuse) s.at.left_sum[from] = zero<T>();
 #endif
     } else {
       store_sums(s.element_of(row), row, from);
@@ -270,10 +271,25 @@ PALMETTE_KERNEL void pushed_columns_kernel(ColumnSweep<T> s) {
 }
 
 #if defined(PALMETTE_WITH_NVSHMEM) || (!defined(__CUDACC__) && !defined(__HIPCC__))
+/// The end of a thread over a network: nothing of its own is on its way, and all ranks know if its element
+/// gave up.
+template <class T>
+PALMETTE_DEVICE void leave_network(const ColumnSweep<T>& s) {
+  if (s.alarm != nullptr && gpu::lane() == 0 &&
+      gpu::load_relaxed<gpu::Scope::device>(&s.watch.status->gave_up) != 0)
+    for (int element = 0; element < s.num_elements; ++element)
+      gpu::set_signal(s.alarm, s.at.run, element);
+  gpu::quiet();
+}
+
+template <class T, int K, Fault fault>
+PALMETTE_DEVICE void put_columns(const ColumnSweep<T>& s) {
+  over_columns<T, K>(s, PushedSums<T, Sharing::put, fault>{s});
+  if constexpr (fault != Fault::no_quiet) leave_network(s);
+}
 template <class T, int K>
 PALMETTE_KERNEL void put_columns_kernel(ColumnSweep<T> s) {
-  over_columns<T, K>(s, PushedSums<T, Sharing::put, Fault::none>{s});
-  gpu::quiet();
+  put_columns<T, K, Fault::none>(s);
 }
 #endif
 

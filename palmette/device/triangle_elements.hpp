@@ -61,6 +61,7 @@ struct ColumnSweep {
   ElementColumns<T> a;
   ElementVectors<T> at;
   ElementWatch watch;  ///< a warp that has waited in vain, and all that wait then, take no more columns
+  std::uint64_t* alarm;  ///< put, over ranks: symmetric, that of ElementReport; or null
 
   PALMETTE_DEVICE bool is_own(int row) const { return element_of(row) == element; }
   PALMETTE_DEVICE int element_of(int row) const { return row / a.columns_of_task % num_elements; }

@@ -22,7 +22,8 @@ enum class Fault {
   warps_in_step,
   short_message,
   wrong_size,
-  no_network_wait
+  no_network_wait,
+  no_quiet
 };
 
 /// The supernodes of a factor, and their tree. Children have smaller numbers than their parents. Large panels

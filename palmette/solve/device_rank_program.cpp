@@ -44,9 +44,11 @@ DeviceRankProgram<T>::DeviceRankProgram(std::shared_ptr<const RankFactor<T>> fac
   const int number = element_of(factor_->owned.rank, layer);
   schedule_.emplace(all, number);
   handing_.emplace(factor_, diagonal_plan(all, number, layer),
-                   [this](std::map<index_t, SharedBytes>& blocks) { put_on_device(blocks); });
+                   [this](std::map<index_t, SharedBytes>& blocks) { diagonal_blocks_ = std::move(blocks); });
   shared_rows_ = all.shared_rows;
-  num_signals_ = all.num_signals;
+  if (options.network)
+    network_.emplace(options.network, options.device, static_cast<index_t>(number),
+                     static_cast<std::size_t>(all.num_signals));
   host_ = std::move(all.element[number]);
   for (std::size_t k = 0; k < host_.row.size(); ++k)
     if (host_.is_led.empty() || host_.is_led[k] != 0) rows_.push_back(host_.row[k]);
@@ -72,7 +74,7 @@ void DeviceRankProgram<T>::choose_memory(Transport& transport) {
 
 template <class T>
 ElementPanels<T> DeviceRankProgram<T>::panels_of(const SupernodalTriangle<T>& own, bool upper,
-                                                 std::map<index_t, SharedBytes>& diagonal_blocks) {
+                                                 const std::map<index_t, SharedBytes>& diagonal_blocks) {
   ElementPanels<T> result{PanelSource<T>::of(own), {}};
   std::vector<T> room;
   index_t expanded = -1;
@@ -99,7 +101,14 @@ ElementPanels<T> DeviceRankProgram<T>::panels_of(const SupernodalTriangle<T>& ow
 }
 
 template <class T>
-void DeviceRankProgram<T>::put_on_device(std::map<index_t, SharedBytes>& diagonal_blocks) {
+void DeviceRankProgram<T>::load() {
+  if (!diagonal_blocks_) return;
+  put_on_device(*diagonal_blocks_);
+  diagonal_blocks_.reset();
+}
+
+template <class T>
+void DeviceRankProgram<T>::put_on_device(const std::map<index_t, SharedBytes>& diagonal_blocks) {
   const RankTriangles<T> triangles(*factor_, *host_.structure, options_.plan);
   ElementParts<T> parts{panels_of(*triangles.lower, false, diagonal_blocks), {}, {}, {}};
   if (triangles.upper) parts.upper.emplace(panels_of(*triangles.upper, true, diagonal_blocks));
@@ -117,17 +126,18 @@ void DeviceRankProgram<T>::put_on_device(std::map<index_t, SharedBytes>& diagona
 template <class T>
 offset_t DeviceRankProgram<T>::memory_bytes() const {
   const std::size_t rows = static_cast<std::size_t>(shared_rows_ * room_) * sizeof(T);
-  const std::size_t signals = signals_ ? bytes_of_signals() : 0;
-  return (element_ ? element_->memory_bytes() : 0) + static_cast<offset_t>(rows + signals + order_.bytes());
+  return (element_ ? element_->memory_bytes() : 0) + (network_ ? network_->memory_bytes() : 0) +
+         static_cast<offset_t>(rows + order_.bytes());
 }
 
 template <class T>
 void DeviceRankProgram<T>::reset(Operation operation, DenseView<const T> b, DenseView<T> x,
                                  Transport& transport) {
+  load();
   if (!element_)
     throw UsageError("a plan with devices has not been prepared: drive its preparation on all ranks first");
   transport_ = &transport;
-  if (options_.network) check_network();
+  if (network_) network_->check();
   const FactorKind kind = factor_->kind;
   const bool hermitian = kind == FactorKind::llt || factor_->hermitian;
   conjugated_ = is_complex_v<T> && (kind != FactorKind::lu && hermitian ? operation == Operation::transpose
@@ -144,19 +154,24 @@ void DeviceRankProgram<T>::reset(Operation operation, DenseView<const T> b, Dens
 }
 
 template <class T>
-void DeviceRankProgram<T>::reserve(index_t stride) {
-  stride_ = stride;
-  if (room_ >= stride) return;
+void DeviceRankProgram<T>::reserve(index_t num_rhs) {
+  if (network_) network_->check();
+  make_room(device_stride_of(num_rhs));
+}
+
+template <class T>
+void DeviceRankProgram<T>::make_room(index_t stride) {
+  const bool is_there = !network_ || symmetric_.is_there();
+  // What another rank had no room for is asked for again, the same by all.
+  if (is_there ? room_ >= stride : room_ == stride) return;
   room_ = 0;
   shared_ = {};
-  symmetric_ = {};
+  symmetric_.release();
   element_->reserve(stride, host_);
   const auto values = static_cast<std::size_t>(shared_rows_ * stride);
-  if (options_.network) {
-    kernel_ = Kernel::lost;  // if there is no memory: the other ranks have begun a sweep
-    if (!signals_) signals_ = options_.network->allocate(bytes_of_signals());
-    symmetric_ = options_.network->allocate(values * sizeof(T));
-    kernel_ = Kernel::none;
+  if (network_) {
+    network_->claim_signals();
+    symmetric_.claim(network_->network(), values * sizeof(T));
   } else {
     shared_ = {options_.device, values};
   }
@@ -189,7 +204,13 @@ void DeviceRankProgram<T>::move_rows(bool to_device) {
 template <class T>
 void DeviceRankProgram<T>::start() {
   if (done()) return;
-  reserve(device_stride_of(b_.cols));
+  stride_ = device_stride_of(b_.cols);
+  if (network_) network_->leave_out();  // until it begins: the other ranks do
+  make_room(stride_);
+  if (network_) {
+    network_->allocate_signals();
+    symmetric_.allocate(network_->network());
+  }
   move_rows(true);
   begin_sweep();
 }
@@ -197,7 +218,7 @@ void DeviceRankProgram<T>::start() {
 template <class T>
 void DeviceRankProgram<T>::begin_sweep() {
   ++sweep_;
-  if (options_.network) return begin_kernel();
+  if (network_) return begin_kernel();
   tasks().begin();
   std::vector<std::pair<int, SharedBytes>> here = std::move(early_);
   early_.clear();
@@ -253,7 +274,7 @@ void DeviceRankProgram<T>::put(int signal, const SharedBytes& payload) {
 template <class T>
 bool DeviceRankProgram<T>::run_one_task(int thread) {
   if (thread != 0 || done()) return false;
-  if (options_.network) return kernel_has_ended();
+  if (network_) return kernel_has_ended();
   const std::vector<int>& batch = tasks().take();
   if (!batch.empty()) {
     launch(batch);
@@ -279,7 +300,7 @@ device::ElementSweep<T> DeviceRankProgram<T>::sweep_arguments() {
 template <class T>
 device::KernelCall DeviceRankProgram<T>::call_of(const device::ElementSweep<T>& a) const {
   using enum device::Kernel;
-  const device::Kernel kernel = options_.network ? (step().forward ? network_forward : network_backward)
+  const device::Kernel kernel = network_ ? (step().forward ? network_forward : network_backward)
                                                  : (step().forward ? element_forward : element_backward);
   return {kernel, ScalarTraits<T>::type, stride_ == 1 ? 1 : device::rhs_of_lane, &a};
 }
@@ -288,67 +309,25 @@ device::KernelCall DeviceRankProgram<T>::call_of(const device::ElementSweep<T>& 
 template <class T>
 void DeviceRankProgram<T>::begin_kernel() {
   running_ = sweep_arguments();
-  running_.signals = static_cast<device::ElementSignal*>(signals_.get());
+  running_.signals = network_->signals();
   if (options_.most_polls > 0) {
-    running_.watch = {&report()->status, options_.most_polls};
-    running_.alarm = &report()->alarm;
+    running_.watch = {&network_->report()->status, options_.most_polls};
+    running_.alarm = &network_->report()->alarm;
   }
-  kernel_ = Kernel::lost;
-  options_.network->begin(call_of(running_),
-                          {0, 0, device::shared_bytes_of_sweep<T>(widest_, running_.own.at.tile)});
-  kernel_ = Kernel::running;
+  network_->begin(sweep_, call_of(running_),
+                  {0, 0, device::shared_bytes_of_sweep<T>(widest_, running_.own.at.tile)});
   ++carried_.launches;
-}
-
-template <class T>
-bool DeviceRankProgram<T>::network_kernels_have_ended() {
-  if (kernel_ != Kernel::running) return false;
-  kernel_ = Kernel::lost;  // if one has failed
-  const bool ended = options_.network->ended();
-  if (!ended) kernel_ = Kernel::running;
-  return ended;  // what they report is still to be read
-}
-
-/// Kernels of a solve that ended early have ended on all ranks, in the same sweep, or this plan is of no more
-/// use: signals of one sweep would be taken for those of another.
-template <class T>
-void DeviceRankProgram<T>::check_network() {
-  if (kernel_ == Kernel::running) {
-    try {
-      if (network_kernels_have_ended()) (void)take_report();
-    } catch (const DeviceError&) {  // it was said when the solve ended
-    }
-  }
-  if (kernel_ == Kernel::stopped) kernel_ = Kernel::none;
-  if (kernel_ != Kernel::none)
-    throw DeviceError("rank " + std::to_string(transport_->rank()) +
-                      " cannot go on with a plan over a network of devices whose last solve did not end on "
-                      "all ranks: start all ranks again, and make their plans anew");
-}
-
-template <class T>
-device::ElementReport DeviceRankProgram<T>::take_report() {
-  device::ElementReport found{};
-  Device& device = *options_.device;
-  device.copy_out(&found, report(), sizeof found);
-  if (found.status.gave_up != 0) device.clear(&report()->status, sizeof found.status);
-  kernel_ = Kernel::none;
-  return found;
 }
 
 /// If a device has waited in vain, its rank says so. The others end with it, and go no further until then.
 template <class T>
 bool DeviceRankProgram<T>::kernel_has_ended() {
-  if (!network_kernels_have_ended()) return false;
-  const auto [alarm, status] = take_report();
-  if (status.gave_up != 0)
+  const std::optional<device::ElementStatus> status = network_->take_end();
+  if (!status) return false;
+  if (status->gave_up != 0)
     throw DeviceError("the device of rank " + std::to_string(transport_->rank()) +
-                      " has waited in vain for " + schedule_->words_of(status) + ", in the " +
+                      " has waited in vain for " + schedule_->words_of(*status) + ", in the " +
                       (step().forward ? "forward" : "backward") + " sweep");
-  if (alarm >= static_cast<device::ElementSignal>(sweep_)) {
-    kernel_ = Kernel::stopped;
-    return false;
-  }
   end_sweep();
   return true;
 }
@@ -413,8 +392,9 @@ TaskNote DeviceRankProgram<T>::last_task(int) const {
 template <class T>
 std::string DeviceRankProgram<T>::waiting_for() const {
   if (done()) return "nothing";
-  if (kernel_ == Kernel::stopped) return "the rank whose device has waited in vain, to say for what";
-  if (options_.network) return "the kernels of all devices, its own included";
+  if (network_ && network_->is_stopped())
+    return "the rank whose device has waited in vain, to say for what";
+  if (network_) return "the kernels of all devices, its own included";
   return schedule_->waiting_for(step().forward, has_come_);
 }
 

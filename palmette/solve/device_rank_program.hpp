@@ -8,6 +8,7 @@
 #include "palmette/solve/device_schedule.hpp"
 #include "palmette/solve/diagonal_handing.hpp"
 #include "palmette/solve/element.hpp"
+#include "palmette/solve/network_sweeps.hpp"
 #include "palmette/solve/rank_program.hpp"
 
 namespace palmette::solve_detail {
@@ -22,6 +23,13 @@ class DeviceRankProgram final : public SolveProgram<T> {
   DeviceRankProgram(std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options);
 
   RankProgram& preparation(Transport& transport);
+  /// Behind the preparation: this rank's part to its device. @throws MemoryError; needs no other rank
+  void load();
+  /// Room for so many right-hand sides; see RankSolvePlan.
+  void reserve(index_t num_rhs);
+  void recover(Transport& transport) {
+    if (network_) network_->recover(transport);
+  }
   const std::vector<index_t>& rows() const { return rows_; }
   index_t guarded_blocks() const { return guarded_blocks_; }
   offset_t memory_bytes() const;
@@ -41,27 +49,15 @@ class DeviceRankProgram final : public SolveProgram<T> {
   const SweepStep& step() const { return steps_.step[at_]; }
   SweepTasks& tasks() { return schedule_->sweep(step().forward); }
   void choose_memory(Transport& transport);
-  void put_on_device(std::map<index_t, SharedBytes>& diagonal_blocks);
+  void put_on_device(const std::map<index_t, SharedBytes>& diagonal_blocks);
   /// The triangle's blocks and those of others.
   ElementPanels<T> panels_of(const SupernodalTriangle<T>& own, bool upper,
-                             std::map<index_t, SharedBytes>& diagonal_blocks);
-  void reserve(index_t stride);
+                             const std::map<index_t, SharedBytes>& diagonal_blocks);
+  void make_room(index_t stride);
   void move_rows(bool to_device);
   void begin_sweep();
   void begin_kernel();
   bool kernel_has_ended();
-  bool network_kernels_have_ended();
-  void check_network();
-  device::ElementReport take_report();
-  /// Behind the signals, in symmetric memory.
-  device::ElementReport* report() const {
-    return reinterpret_cast<device::ElementReport*>(static_cast<device::ElementSignal*>(signals_.get()) +
-                                                    num_signals_);
-  }
-  std::size_t bytes_of_signals() const {
-    return static_cast<std::size_t>(num_signals_) * sizeof(device::ElementSignal) +
-           sizeof(device::ElementReport);
-  }
   device::ElementSweep<T> sweep_arguments();
   device::KernelCall call_of(const device::ElementSweep<T>& a) const;
   void end_sweep();
@@ -69,7 +65,7 @@ class DeviceRankProgram final : public SolveProgram<T> {
   void launch(const std::vector<int>& batch);
   void send_after(const std::vector<int>& batch);
   SharedBytes payload_of(const RowsToSend& rows);
-  T* shared_values() const { return options_.network ? static_cast<T*>(symmetric_.get()) : shared_.data(); }
+  T* shared_values() const { return network_ ? static_cast<T*>(symmetric_.get()) : shared_.data(); }
   T* store_row(long long row) {
     return row < shared_rows_ ? shared_values() + row * stride_
                               : element_->local.data() + (row - shared_rows_) * stride_;
@@ -80,8 +76,8 @@ class DeviceRankProgram final : public SolveProgram<T> {
   HostElement host_;
   std::optional<DeviceSchedule> schedule_;
   std::optional<DiagonalHanding<T>> handing_;
+  std::optional<std::map<index_t, SharedBytes>> diagonal_blocks_;  // of the preparation, until load
   long long shared_rows_ = 0;
-  int num_signals_ = 0;  // of every rank: symmetric memory has one size
   int widest_ = 0;
   std::vector<index_t> rows_;
   index_t guarded_blocks_ = 0;
@@ -91,16 +87,9 @@ class DeviceRankProgram final : public SolveProgram<T> {
 
   std::optional<Element<T>> element_;
   DeviceArray<T> shared_;                      // hosts carry messages
-  // Of a network. All ranks begin the same sweeps, so a plan goes on only if none was left out anywhere.
-  enum class Kernel : char {
-    none,
-    running,
-    stopped,  ///< on all ranks: the one that has waited in vain says so
-    lost      ///< not begun here, or never to end: other ranks may be in another sweep
-  };
-  std::shared_ptr<void> symmetric_, signals_;  // shared rows; signals and a report
+  std::optional<NetworkSweeps> network_;       // kernels send
+  SymmetricMemory symmetric_;                  // their shared rows
   device::ElementSweep<T> running_;
-  Kernel kernel_ = Kernel::none;
   DeviceArray<int> order_;
   index_t room_ = 0;  // right-hand sides for which there is memory
   int sweep_ = 0;  // number of the last one, of all solves

@@ -59,6 +59,11 @@ std::vector<T> own_values(const HostElement& element, std::span<const T> all) {
 
 }  // namespace
 
+void check_network(const DeviceWorld& world, const WorldOptions& options) {
+  if (options.by_network && !world.has_network())
+    throw UsageError("these devices have no network: leave out WorldOptions::by_network");
+}
+
 int widest_of(const SymbolicFactor& symbolic) {
   int widest = 0;
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s)
@@ -199,10 +204,9 @@ device::ElementSweep<T> Element<T>::arguments(const HostElement& host, const Ele
 }
 
 template <class T>
-device::ElementStatus Element<T>::take_status() {
+device::ElementStatus Element<T>::found_status() const {
   device::ElementStatus found{};
   device->copy_out(&found, status.data(), sizeof found);
-  if (found.gave_up != 0) status.clear();
   return found;
 }
 

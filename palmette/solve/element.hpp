@@ -102,8 +102,8 @@ struct Element {
   void reserve(index_t stride, const HostElement& host);
   /// Of a sweep, without what the elements share: links, shared rows and signals.
   device::ElementSweep<T> arguments(const HostElement& host, const ElementRun& run);
-  /// Whether the last kernel gave up, and on what; the next begins with none.
-  device::ElementStatus take_status();
+  /// Whether a kernel gave up since the status was cleared, and on what.
+  device::ElementStatus found_status() const;
   offset_t memory_bytes() const;
 
   std::shared_ptr<Device> device;
@@ -119,6 +119,9 @@ struct Element {
   DeviceArray<T*> stores;         // by element
   DeviceArray<device::ElementSignal*> signals;
 };
+
+/// @throws UsageError if puts are to go over a network that the world does not have
+void check_network(const DeviceWorld& world, const WorldOptions& options);
 
 /// Columns of the widest supernode.
 int widest_of(const SymbolicFactor& symbolic);

@@ -6,10 +6,10 @@
 #include <cstring>
 #include <mutex>
 
+#include "palmette/solve/element.hpp"
+
 namespace palmette::solve_detail {
 namespace {
-
-constexpr int most_elements = 32;  // a lane of a warp for each
 
 device::Sharing sharing_of(SolveMethod method, bool by_network) {
   if (method == SolveMethod::devices_unified) return device::Sharing::unified;
@@ -31,60 +31,7 @@ device::Kernel kernel_of(device::Sharing sharing) {
   return device::Kernel::zero_copy_columns;
 }
 
-/// What an element is given, on the host.
-template <class T>
-struct HostColumns {
-  std::vector<int> column, row, remaining;
-  std::vector<long long> ptr = {0};
-  std::vector<T> value, diagonal;
-};
-
-template <class T>
-void append(HostColumns<T>& to, const SparseMatrix<T>& columns, const std::vector<T>& diagonal, index_t j) {
-  to.column.push_back(j);
-  if (!diagonal.empty()) to.diagonal.push_back(diagonal[j]);
-  for (offset_t e = columns.pattern.column_ptr[j]; e < columns.pattern.column_ptr[j + 1]; ++e) {
-    to.row.push_back(columns.pattern.row_index[e]);
-    to.value.push_back(columns.values[e]);
-    ++to.remaining[columns.pattern.row_index[e]];
-  }
-  to.ptr.push_back(static_cast<long long>(to.row.size()));
-}
-
-/// @param ascending  the order of the solve
-template <class T>
-std::vector<HostColumns<T>> deal_columns(const SparseMatrix<T>& columns, const std::vector<T>& diagonal,
-                                         ColumnDeal deal, bool ascending) {
-  const index_t n = columns.cols();
-  std::vector<HostColumns<T>> dealt(deal.elements);
-  for (HostColumns<T>& one : dealt) one.remaining.resize(n);
-  for (index_t k = 0; k < n; ++k) {
-    const index_t j = ascending ? k : n - 1 - k;
-    append(dealt[deal.element_of(j)], columns, diagonal, j);
-  }
-  return dealt;
-}
-
-/// By row: the elements that add to it.
-template <class T>
-std::vector<unsigned> sources_of(const std::vector<HostColumns<T>>& dealt, index_t n) {
-  std::vector<unsigned> sources(n);
-  for (std::size_t e = 0; e < dealt.size(); ++e)
-    for (index_t row = 0; row < n; ++row) sources[row] |= (dealt[e].remaining[row] > 0 ? 1u : 0u) << e;
-  return sources;
-}
-
 }  // namespace
-
-ColumnDeal ColumnDeal::of(index_t n, int elements, index_t tasks_per_element) {
-  if (elements > most_elements)
-    throw UsageError("a plain triangle on " + std::to_string(elements) + " devices; the most are " +
-                     std::to_string(most_elements));
-  if (tasks_per_element < 1)
-    throw UsageError(std::to_string(tasks_per_element) + " tasks for each device; there must be at least 1");
-  const offset_t tasks = offset_t{tasks_per_element} * elements;
-  return {elements, static_cast<index_t>(std::max<offset_t>(1, (n + tasks - 1) / tasks))};
-}
 
 template <class T>
 ElementColumnsCore<T>::ElementColumnsCore(std::shared_ptr<DeviceWorld> world, const WorldOptions& options,
@@ -94,8 +41,7 @@ ElementColumnsCore<T>::ElementColumnsCore(std::shared_ptr<DeviceWorld> world, co
       deal_(ColumnDeal::of(triangle_.size(), world_->size(), options.tasks_per_element)),
       by_network_(options.by_network),
       most_polls_(options.most_polls) {
-  if (by_network_ && !world_->has_network())
-    throw UsageError("these devices have no network: leave out WorldOptions::by_network");
+  check_network(*world_, options);
   for (int e = 0; e < deal_.elements; ++e)
     status_.emplace_back(world_->element(e), std::vector<device::ElementStatus>(1));
 }
@@ -105,21 +51,15 @@ const DealtColumns<T>& ElementColumnsCore<T>::columns(bool transposed) const {
   std::optional<DealtColumns<T>>& kept = columns_[transposed];
   if (kept) return *kept;
   const index_t n = triangle_.size();
-  const SparseMatrix<T> turned = transposed ? transpose(triangle_.strict) : SparseMatrix<T>();
-  const std::vector<HostColumns<T>> host =
-      deal_columns(transposed ? turned : triangle_.strict, triangle_.diagonal, deal_, !transposed);
+  const HostDeal<T> host = deal_columns(triangle_, transposed, deal_);
   DealtColumns<T> made;
-  made.ascending = !transposed;
-  made.sources = sources_of(host, n);
+  made.ascending = host.ascending;
+  made.sources = host.sources;
   made.shared_remaining.resize(n);
   for (int e = 0; e < deal_.elements; ++e) {
-    const std::shared_ptr<Device>& there = world_->element(e);
-    const HostColumns<T>& one = host[e];
-    made.element.push_back({{there, one.column}, {there, one.row}, {there, one.ptr}, {there, one.value},
-                            {there, one.diagonal}, {there, made.sources}, {there, one.remaining},
-                            one.column});
+    made.element.emplace_back(world_->element(e), host, e);
     for (index_t row = 0; row < n; ++row)
-      if (deal_.element_of(row) != e) made.shared_remaining[row] += one.remaining[row];
+      if (deal_.element_of(row) != e) made.shared_remaining[row] += host.element[e].remaining[row];
   }
   kept = std::move(made);
   return *kept;
@@ -217,13 +157,13 @@ device::ColumnSweep<T> ElementColumnsCore<T>::arguments(const DealtColumns<T>& d
   const ColumnVectors<T>& v = vectors_;
   return {e,
           deal_.elements,
-          {triangle_.size(), deal_.columns_of_task, static_cast<int>(a.own.size()), a.column.data(),
-           a.ptr.data(), a.row.data(), a.value.data(), a.diagonal.data(), a.sources.data()},
+          a.view(triangle_.size(), deal_),
           {num_rhs, v.b[e].data(), v.x[e].data(), v.left_sum.data(e), v.remaining.data(e), v.ticket.data(e),
            static_cast<T*>(v.shared_sum.get()), static_cast<int*>(v.shared_remaining.get()),
            v.sums[e].data(), v.counters[e].data(), v.slot.data(e), v.arrived.data(e), sweeps_,
            v.slots.empty() ? nullptr : v.slots[e].data(), v.flags.empty() ? nullptr : v.flags[e].data()},
-          {most_polls_ > 0 ? status_[e].data() : nullptr, most_polls_}};
+          {most_polls_ > 0 ? status_[e].data() : nullptr, most_polls_},
+          nullptr};
 }
 
 template <class T>
@@ -267,11 +207,8 @@ std::string ElementColumnsCore<T>::words_of_missing(const DealtColumns<T>& dealt
     const index_t row = dealt.ascending ? k : n - 1 - k;
     const int owner = deal_.element_of(row);
     if (status[owner].gave_up == 0 || missing[row] == 0) continue;
-    std::string sources;
-    for (int e = 0; e < deal_.elements; ++e)
-      if ((missing[row] >> e & 1) != 0) sources += (sources.empty() ? "" : conjunction) + std::to_string(e);
     return "device " + std::to_string(owner) + " has waited in vain, at column " + std::to_string(row + 1) +
-           ", for what device " + sources + " adds to its row";
+           ", for what device " + numbers_of_bits(missing[row], conjunction) + " adds to its row";
   }
   const auto late = std::ranges::find_if(status, [](const auto& one) { return one.gave_up != 0; });
   return "device " + std::to_string(late - status.begin()) + " has waited for too long at column " +

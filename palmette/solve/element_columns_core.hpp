@@ -7,37 +7,11 @@
 #include "palmette/base/base.hpp"
 #include "palmette/device/device.hpp"
 #include "palmette/solve/core.hpp"
-#include "palmette/solve/lower_triangle.hpp"
+#include "palmette/solve/element_columns.hpp"
 
 namespace palmette::solve_detail {
 
-/// Which element has a column.
-struct ColumnDeal {
-  int elements = 1;
-  index_t columns_of_task = 1;
-
-  /// @throws UsageError for less than one task or more elements than a warp has lanes
-  static ColumnDeal of(index_t n, int elements, index_t tasks_per_element);
-  int element_of(index_t column) const { return column / columns_of_task % elements; }
-};
-
-/// One element's columns of L, or of Lᵀ, in device memory.
-template <class T>
-struct ColumnsThere {
-  DeviceArray<int> column, row;
-  DeviceArray<long long> ptr;
-  DeviceArray<T> value, diagonal;
-  DeviceArray<unsigned> sources;
-  DeviceArray<int> remaining;  ///< what the counters begin with
-  std::vector<index_t> own;    ///< the columns, on the host
-
-  offset_t bytes() const {
-    return static_cast<offset_t>(column.bytes() + row.bytes() + ptr.bytes() + value.bytes() +
-                                 diagonal.bytes() + sources.bytes() + remaining.bytes());
-  }
-};
-
-/// All elements' columns in one direction.
+/// All elements' columns in one direction, in their memories.
 template <class T>
 struct DealtColumns {
   std::vector<ColumnsThere<T>> element;

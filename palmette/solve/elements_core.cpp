@@ -46,8 +46,7 @@ ElementsCore<T>::ElementsCore(std::shared_ptr<DeviceWorld> world, const WorldOpt
       n_(parts.structure->symbolic().n),
       widest_(widest_of(parts.structure->symbolic())) {
   options_.grid = grid_of(*world_, options);
-  if (options.by_network && !world_->has_network())
-    throw UsageError("these devices have no network: leave out WorldOptions::by_network");
+  check_network(*world_, options);
   const SymbolicFactor& symbolic = parts.structure->symbolic();
   host_ = programs_of_world(symbolic, options_, sizeof(T));
   for (std::size_t e = 0; e < host_.element.size(); ++e)
@@ -174,8 +173,12 @@ void ElementsCore<T>::sweep(const SweepStep& step, const CoreRun<T>& given) cons
     all.push_back(all.back());
     all.back().order = program.order(Share::waits);
   }
+  if (has_failed_)
+    for (Element<T>& element : elements_) element.status.clear();
+  has_failed_ = true;
   world_->run(launches(step, two_kernels, all));
   if (options_.most_polls > 0) check_status(step);
+  has_failed_ = false;
 }
 
 /// An element that has given up ends the solve; those that gave up since another did say less.
@@ -183,7 +186,7 @@ template <class T>
 void ElementsCore<T>::check_status(const SweepStep& step) const {
   std::string text;
   for (std::size_t e = 0; e < elements_.size(); ++e) {
-    const device::ElementStatus status = elements_[e].take_status();
+    const device::ElementStatus status = elements_[e].found_status();
     if (status.gave_up == 0) continue;
     const DeviceSchedule schedule(host_, static_cast<int>(e));
     text += (text.empty() ? "device " : "; device ") + std::to_string(e) + " has waited in vain for " +

@@ -57,6 +57,7 @@ class ElementsCore final : public SweepCore<T> {
   mutable SymmetricArray<device::ElementSignal> signals_;
   mutable index_t stride_ = 0;  ///< for which there is room
   mutable int sweeps_ = 0;
+  mutable bool has_failed_ = false;  ///< the last sweep
 };
 
 }  // namespace palmette::solve_detail

@@ -26,8 +26,8 @@ struct WorldOptions {
   WholeSubtrees subtrees = {};  ///< which lie on one element
   /// Messages by the network of the world instead of stores to the memory of other elements.
   bool by_network = false;
-  /// A kernel that has looked for a message or a task this often, about a microsecond each, ends the solve
-  /// and says who waits for whom; 0: it waits for ever
+  /// A kernel that has looked this often for the same message, task or sum of a row, about a microsecond
+  /// each, ends the solve and says who waits for whom; 0: it waits for ever
   std::int64_t most_polls = 600'000'000;
   /// Plain triangles go column by column, even where supernodes would pay.
   bool by_columns = false;

@@ -34,6 +34,18 @@ struct RankPlanBody {
   }
 };
 
+/// @throws DimensionError unless b and x are rows × k, k ≤ max_rhs
+template <class T>
+void check_own_rows(index_t rows, index_t max_rhs, DenseView<const T> b, DenseView<T> x) {
+  if (b.rows != rows || x.rows != rows || b.cols != x.cols)
+    throw DimensionError("this rank has " + std::to_string(rows) + " rows; b is " + std::to_string(b.rows) +
+                         " × " + std::to_string(b.cols) + ", x " + std::to_string(x.rows) + " × " +
+                         std::to_string(x.cols));
+  if (b.cols > max_rhs)
+    throw DimensionError(std::to_string(b.cols) + " right-hand sides at once in a plan for " +
+                         std::to_string(max_rhs) + ": solve them in parts, or set max_rhs");
+}
+
 /// The program of a plan.
 template <class T>
 class SolveProgram : public RankProgram {

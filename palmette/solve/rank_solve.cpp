@@ -30,18 +30,6 @@ void check_options(bool has_factor, const RankPlanOptions& options) {
     throw UsageError("a plan for " + std::to_string(options.threads) + " threads; there must be at least 1");
 }
 
-/// @param rows, max_rhs  b and x are rows × k, k ≤ max_rhs
-template <class T>
-void check_sizes(index_t rows, index_t max_rhs, DenseView<const T> b, DenseView<T> x) {
-  if (b.rows != rows || x.rows != rows || b.cols != x.cols)
-    throw DimensionError("this rank has " + std::to_string(rows) + " rows; b is " + std::to_string(b.rows) +
-                         " × " + std::to_string(b.cols) + ", x " + std::to_string(x.rows) + " × " +
-                         std::to_string(x.cols));
-  if (b.cols > max_rhs)
-    throw DimensionError(std::to_string(b.cols) + " right-hand sides at once in a plan for " +
-                         std::to_string(max_rhs) + ": solve them in parts, or set max_rhs");
-}
-
 }  // namespace
 
 double carried_seconds(MemoryKind kind, std::size_t bytes, const Link& link, const Cluster& device) {
@@ -110,6 +98,21 @@ RankProgram* RankSolvePlan<T>::preparation(Transport& transport) {
 }
 
 template <class T>
+void RankSolvePlan<T>::load() {
+  if (state_->on_device != nullptr) state_->on_device->load();
+}
+
+template <class T>
+void RankSolvePlan<T>::reserve(index_t num_rhs) {
+  if (state_->on_device != nullptr) state_->on_device->reserve(num_rhs);
+}
+
+template <class T>
+void RankSolvePlan<T>::recover(Transport& transport) {
+  if (state_->on_device != nullptr) state_->on_device->recover(transport);
+}
+
+template <class T>
 MemoryKind RankSolvePlan<T>::memory_kind() const {
   return state_->on_device != nullptr ? state_->on_device->memory_kind() : MemoryKind::automatic;
 }
@@ -127,7 +130,7 @@ index_t RankSolvePlan<T>::max_rhs() const {
 template <class T>
 RankProgram& RankSolvePlan<T>::begin(Operation operation, DenseView<const T> b, DenseView<T> x,
                                      Transport& transport) {
-  check_sizes(static_cast<index_t>(rows().size()), max_rhs(), b, x);
+  solve_detail::check_own_rows<T>(static_cast<index_t>(rows().size()), max_rhs(), b, x);
   if (transport.num_ranks() != state_->num_ranks())
     throw UsageError("the transport has " + std::to_string(transport.num_ranks()) + " ranks, the plan " +
                      std::to_string(state_->num_ranks()));

@@ -108,6 +108,17 @@ class RankSolvePlan {
   /// agree on something.
   /// @throws UsageError if the transport cannot send from the memory of devices, and that was asked for
   RankProgram* preparation(Transport& transport);
+  /// Behind the preparation: this rank's part of the factor to its device. The first solve does it otherwise,
+  /// but then the other ranks wait in vain where one has no room. @throws MemoryError; needs no other rank
+  void load();
+  /// Device memory for solves with so many right-hand sides, of which no later one with at most as many asks
+  /// for more; else begin does it, with the same remark. Every rank must call it, with the same number; if it
+  /// throws on one, all must begin with what they ask for next.
+  /// @throws MemoryError by this rank alone; DeviceError as begin
+  void reserve(index_t num_rhs);
+  /// After a solve over a network of devices that ended early on any rank: waits for its kernels. Every rank
+  /// must call it. @throws DeviceError, on all ranks, if their devices are not in the same sweep
+  void recover(Transport& transport);
 
   /// Rows of the permuted matrix whose values this rank provides and receives, ascending. Each row belongs to
   /// one rank of all layers.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "palmette/solver/rank_checks.hpp"
+
 namespace palmette {
 
 template <class T>
@@ -45,6 +47,16 @@ void RankInverse<T>::prepare() {
   agree_after(ranks_.transport, [&] { preparation = plan_.preparation(ranks_.transport); });
   if (preparation == nullptr) return;
   exchange(ranks_.transport, [&] { drive(*preparation, ranks_.transport, ranks_.team, ranks_.drive); });
+  check_on_all(ranks_, [&] { plan_.load(); });
+}
+
+/// Devices have budgets of their own: what one of them cannot hold, no rank asks for.
+template <class T>
+void RankInverse<T>::reserve(index_t num_rhs) {
+  if (memory_kind() == MemoryKind::automatic || reserved_ >= num_rhs) return;
+  reserved_ = 0;
+  check_on_all(ranks_, [&] { plan_.reserve(num_rhs); });
+  reserved_ = num_rhs;
 }
 
 /// For the largest number of right-hand sides that are solved together; a run sends the messages of both
@@ -94,6 +106,7 @@ void RankInverse<T>::apply(Operation operation, DenseView<const T> b, DenseView<
   const auto num_rows = static_cast<index_t>(rows.size());
   for (index_t first = 0; first < b.cols; first += max_rhs_) {
     const index_t count = std::min(max_rhs_, b.cols - first);
+    reserve(count);
     if (own_.cols < count) own_ = DenseMatrix<T>(num_rows, count);
     const DenseView<T> own = own_.view().columns(0, count);
     for (index_t column = 0; column < count; ++column)

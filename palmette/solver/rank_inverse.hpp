@@ -75,6 +75,7 @@ class RankInverse {
   };
   Side side(bool rows) const;
   void prepare();
+  void reserve(index_t num_rhs);
   static RankSolvePlan<T> plan_for(const RankSolveParts<T>& parts, RankPlanOptions options, index_t rank);
   std::span<const index_t> rows() const {
     return plan_.rows();
@@ -87,6 +88,7 @@ class RankInverse {
   std::shared_ptr<const SymbolicFactor> symbolic_;
   index_t max_rhs_;
   RankSolvePlan<T> plan_;
+  index_t reserved_ = 0;  // right-hand sides for which all devices have room
   // by rank: the rows of the permuted system whose values it provides and receives
   std::vector<std::vector<index_t>> rows_;
   std::optional<RunTransport> run_;

@@ -6,6 +6,7 @@
 #include "palmette/solver/checks.hpp"
 #include "palmette/solver/hall.hpp"
 #include "palmette/solver/rank_layers.hpp"
+#include "palmette/solver/rank_network.hpp"
 
 namespace palmette {
 namespace {
@@ -31,28 +32,6 @@ void note_refusal(RankProducts<T>& made, const RunTransport& run, const char* wh
   if (run.refused())
     made.report.run.notes.push_back(std::string("messages instead of one-sided queues for the ") + what +
                                     ": no memory for them");
-}
-
-/// Of the devices of all ranks: the first rank makes the id, and all join by it.
-std::shared_ptr<DeviceNetwork> network_of_ranks(const RankTeam& ranks,
-                                                const std::shared_ptr<Device>& device) {
-  Transport& transport = ranks.transport;
-  NetworkId id{};
-  agree_after(transport, [&] {
-    if (transport.rank() == 0) id = make_network_id(*device);
-  });
-  exchange(transport, [&] {
-    BytePool pool;
-    const auto ids =
-        gather_from_all(transport, ranks.team, pool.copy(std::span<const std::byte>(id)), ranks.drive);
-    std::copy_n(ids[0].data(), id.size(), id.data());
-  });
-  std::shared_ptr<DeviceNetwork> network;
-  agree_after(transport, [&] {
-    network =
-        join_network(device, id, static_cast<int>(transport.rank()), static_cast<int>(transport.num_ranks()));
-  });
-  return network;
 }
 
 }  // namespace

@@ -264,6 +264,7 @@ struct TriangularSolverOptions {
   bool measure = true;
   std::string cache_folder;
   std::string note_on_device;  ///< for the report: why this device
+  double watchdog_seconds = 600;  ///< over ranks, as RankSolverOptions
 };
 /// As for SolverOptions; "auto": the first GPU of this machine, since nothing is known of the factors yet.
 void set_device(TriangularSolverOptions& options, std::string_view name);
@@ -276,6 +277,15 @@ class TriangularSolver {
   /// @returns the solver, or numerically_singular naming the row with a zero or missing diagonal
   static Outcome<TriangularSolver> create(std::shared_ptr<const SparseMatrix<T>> triangle,
                                           const TriangularSolverOptions& options = {});
+  /// Over ranks with one device each, whose kernels put to each other over their network; see
+  /// RankTrianglePlan. Every rank must call it with the same triangle, its own device in the options' plan
+  /// and the same other options, and every function that is not const with the same arguments; all get the
+  /// same x and verify it. If arguments are wrong, all throw.
+  /// @param transport  must outlive this object; nothing else may use it during that time
+  /// @throws UsageError for a method other than devices_pushed; MemoryError on all ranks if one device has no
+  ///   room; as make_network_id and join_network; BrokenRun
+  static Outcome<TriangularSolver> create(std::shared_ptr<const SparseMatrix<T>> triangle,
+                                          const TriangularSolverOptions& options, Transport& transport);
   /// Solve with the product of given factors. Solutions are verified against `matrix` if there is one (then
   /// they can also be refined), otherwise against the product: |b − LUx|_i over (|L||U||x| + |b|)_i in the
   /// permuted and scaled system.

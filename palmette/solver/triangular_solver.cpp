@@ -7,6 +7,8 @@
 #include "palmette/solver/device_checks.hpp"
 #include "palmette/solver/known_matrix.hpp"
 #include "palmette/solver/product_residual.hpp"
+#include "palmette/solver/rank_checks.hpp"
+#include "palmette/solver/rank_triangle_inverse.hpp"
 #include "palmette/solver/solver.hpp"
 #include "palmette/solver/team_on_demand.hpp"
 #include "palmette/solver/verified_answer.hpp"
@@ -69,6 +71,7 @@ struct TriangularSolver<T>::State {
   BandwidthMemory bandwidth;
   std::shared_ptr<Device> device;
   std::shared_ptr<DeviceWorld> world;                   // several devices
+  std::shared_ptr<RankTriangleInverse<T>> over_ranks;   // in place of the plan
   std::unique_ptr<const DeviceMatrix<T>> matrix_there;  // null: the host verifies
   Report report;
 
@@ -90,6 +93,7 @@ AnswerSource<T> TriangularSolver<T>::State::source(index_t num_rhs, const SolveR
   AnswerSource<T> source;
   source.matrix = matrix.get();
   source.apply = [&](Operation operation, DenseView<const T> in, DenseView<T> out) {
+    if (over_ranks) return over_ranks->apply(operation, in, out);
     return plan.solve(operation, in, out, {method, team.for_work(!device && !world, request.threads)});
   };
   source.device = device;
@@ -100,7 +104,7 @@ AnswerSource<T> TriangularSolver<T>::State::source(index_t num_rhs, const SolveR
   source.verify_product = [this](Operation operation, DenseView<const T> in, DenseView<const T> out) {
     return verify_product(*factors, operation, in, out);
   };
-  source.cost = plan.cost(num_rhs);
+  source.cost = over_ranks ? over_ranks->cost(num_rhs) : plan.cost(num_rhs);
   source.guarded_blocks = plan.guarded_blocks();
   source.bandwidth = &bandwidth;
   return source;
@@ -139,6 +143,31 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::create(std::shared_ptr<const S
   if (!plan) return plan.failure();
   auto state = std::make_unique<State>(std::move(plan).value(), options);
   state->report = first_report(*triangle, options);
+  state->verify_against(meant_triangle(std::move(triangle), options.triangle));
+  return TriangularSolver(std::move(state));
+}
+
+template <class T>
+Outcome<TriangularSolver<T>> TriangularSolver<T>::create(std::shared_ptr<const SparseMatrix<T>> triangle,
+                                                         const TriangularSolverOptions& given,
+                                                         Transport& transport) {
+  ThreadTeam alone(1);
+  TriangularSolverOptions options = given;
+  options.triangle.plan.device = nullptr;  // vectors lie on the host
+  options.method = SolveMethod::automatic;
+  check_on_all({transport, alone, {given.watchdog_seconds}}, [&] {
+    if (!triangle) throw UsageError("the triangle is null");
+    triangle = own(std::move(triangle));
+    check_triangle(*triangle, options);
+  });
+  auto inverse = RankTriangleInverse<T>::create(transport, *triangle, given);
+  if (!inverse) return inverse.failure();
+  auto state = std::make_unique<State>(SolvePlan<T>(), options);
+  state->over_ranks = std::move(inverse).value();
+  state->report = first_report(*triangle, options);
+  state->report.notes.push_back("solved by " + std::to_string(transport.num_ranks()) +
+                                " ranks with one " + given.triangle.plan.device->info().kind +
+                                " device each, whose kernels put sums of rows to each other");
   state->verify_against(meant_triangle(std::move(triangle), options.triangle));
   return TriangularSolver(std::move(state));
 }
@@ -187,7 +216,7 @@ Outcome<Report> TriangularSolver<T>::solve(OnDevice<const T> b, OnDevice<T> x, c
 
 template <class T>
 index_t TriangularSolver<T>::size() const {
-  return state_->plan.size();
+  return state_->over_ranks ? state_->matrix->rows() : state_->plan.size();
 }
 template <class T>
 std::shared_ptr<Device> TriangularSolver<T>::device() const {

@@ -103,3 +103,30 @@ def test_processes_with_a_device_each_solve_under_mpi(palmette, spd):
         assert "a device (emulated) on each rank" in done.stdout
     done = launched(palmette, "solve", spd, "--device", "emulated", "--memory", "symmetric")
     assert done.returncode != 0 and "emulated devices of several processes have no network" in done.stderr
+
+
+def test_a_triangle_is_solved_by_ranks_with_a_device_each(palmette, spd, tmp_path):
+    one = palmette("trisolve", spd, "--num-rhs", 3, "--json", "-").json
+    assert one["verify"]["verified"] is True
+    over = ["--transport", "threads:3", "--device", "emulated", "--num-rhs", 3]
+    for more in [[], ["--upper", "--transpose"], ["--method", "devices_pushed", "--tasks-per-gpu", 2]]:
+        out = tmp_path / "x.mtx"
+        document = palmette("trisolve", spd, *over, *more, "--out", out, "--json", "-").json
+        assert document["verify"]["verified"] is True
+        assert document["solve"]["method"] == "devices_pushed"
+        assert "solved by 3 ranks with one emulated device each" in " ".join(document["notes"])
+        assert out.exists()
+
+
+def test_triangles_over_ranks_that_cannot_be_are_refused_once(palmette, spd):
+    over = ["--transport", "threads:3"]
+    palmette("trisolve", spd, *over).fails_with(2, "a triangle over ranks needs a device on each")
+    palmette("trisolve", spd, *over, "--device", "emulated", "--gpus", 2).fails_with(
+        2, "--gpus is for one process"
+    )
+    palmette("trisolve", spd, *over, "--device", "emulated", "--method", "devices_zero_copy").fails_with(
+        2, "over ranks choose auto or devices_pushed"
+    )
+    palmette("trisolve", spd, *over, "--device", "emulated@1000").fails_with(
+        5, "1000 bytes of the memory of the device"
+    )

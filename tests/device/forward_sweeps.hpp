@@ -230,7 +230,7 @@ struct ColumnTrial {
   }
   ColumnSweep<double> sweep(const SharedColumns& all, const std::vector<double>& b, int q) const {
     int* const here = on_device(all.remaining, q);
-    ColumnSweep<double> made{q, deal.pes, element_columns(triangle, deal, q, here), {}, {}};
+    ColumnSweep<double> made{q, deal.pes, element_columns(triangle, deal, q, here), {}, {}, nullptr};
     for (int c = 0; c < triangle.n(); ++c)
       if (sharing == Sharing::unified && deal.pe_of(c) != q)
         all.managed_remaining[c] += std::exchange(here[c], 0);

@@ -221,6 +221,13 @@ TEST(TriangleElements, sums_read_without_acquire_are_a_race) {
   EXPECT_GT(part_found(Sharing::put, Fault::no_acquire, "race"), 0.5);
 }
 
+TEST(TriangleElements, puts_without_quiet_are_reported_and_their_source_must_stay_until_then) {
+  for (const int num_rhs : {1, 3}) {
+    EXPECT_EQ(part_found(Sharing::put, Fault::no_quiet, "without quiet", num_rhs), 1);
+    EXPECT_EQ(part_found(Sharing::put, Fault::early_reuse, "before quiet", num_rhs), 1);
+  }
+}
+
 TEST(TriangleElements, a_sum_read_with_half_its_size_is_reported) {
   EXPECT_EQ(part_found(Sharing::zero_copy, Fault::wrong_size, "4 bytes from another device"), 1);
 }

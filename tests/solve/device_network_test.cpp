@@ -96,6 +96,36 @@ TEST_F(DeviceRanksOverANetwork, no_rank_goes_on_when_another_has_given_up) {
   EXPECT_THROW((void)programs[1]->run_one_task(0), DeviceError);
 }
 
+/// A solve that ended while kernels ran: where all ranks have begun it, they go on.
+TEST_F(DeviceRanksOverANetwork, recovery_waits_for_kernels_that_all_have_begun) {
+  const auto factor = small_factor();
+  const auto b = random_dense<double>(factor->size(), 1, 5);
+  const Shape shape{{3, 1}};
+  for (const int begun : {1, 3}) {  // ranks that begin the solve that ends early
+    DeviceRanks<double> ranks(factor, {shape, MemoryKind::symmetric});
+    const auto judge = ranks.solve(Operation::plain, b, 3);
+    std::vector<DenseMatrix<double>> x;
+    SimulatedWorld world(3, {});
+    for (const auto& plan : ranks.plans) x.emplace_back(static_cast<index_t>(plan.rows().size()), 1);
+    for (int rank = 0; rank < begun; ++rank)
+      ranks.plans[rank]
+          .begin(Operation::plain, std::as_const(x[rank]).view(), x[rank].view(), world.rank(rank))
+          .start();
+    std::atomic<int> refused{0};
+    ThreadWorld(3).run([&](Transport& transport) {
+      try {
+        ranks.plans[transport.rank()].recover(transport);
+      } catch (const DeviceError&) {
+        ++refused;
+      }
+    });
+    EXPECT_EQ(refused, begun == 3 ? 0 : 3);
+    if (begun == 3) {
+      EXPECT_TRUE(same_bits(judge, ranks.solve(Operation::plain, b, 3)));
+    }
+  }
+}
+
 /// Without a watchdog the emulator reports a deadlock: signals of that sweep may still come.
 TEST_F(DeviceRanksOverANetwork, a_plan_whose_kernels_failed_says_what_to_do) {
   const auto factor = small_factor();

@@ -8,10 +8,12 @@
 #include "palmette/solve/core.hpp"
 #include "tests/scalars.hpp"
 #include "tests/seeds.hpp"
-#include "tests/solve/device_plans.hpp"
+#include "tests/solve/rank_triangles.hpp"
 
 namespace palmette {
 namespace {
+
+using reference::random_triangle, reference::two_before_each;
 
 EmulatedDeviceOptions watched(int seed) {
   EmulatedDeviceOptions options;
@@ -21,25 +23,6 @@ EmulatedDeviceOptions watched(int seed) {
   options.emulator.seed = static_cast<std::uint64_t>(seed);
   options.emulator.resident_blocks = 1 + seed % 3;
   return options;
-}
-
-/// Any pattern, not closed under elimination; a diagonal that dominates.
-template <class T>
-SparseMatrix<T> random_triangle(index_t n, bool lower, int seed) {
-  std::mt19937 random(static_cast<unsigned>(seed));
-  const auto value = [&] { return static_cast<real_t<T>>(static_cast<int>(random() % 200) - 100) / 100; };
-  Triplets<T> kept{n, n, {}, {}, {}};
-  for (index_t row = 0; row < n; ++row) {
-    kept.row.push_back(row), kept.column.push_back(row), kept.value.push_back(T(8) + T(value()));
-    for (int k = 0; row > 0 && k < 4; ++k) {
-      const index_t column = static_cast<index_t>(random() % static_cast<unsigned>(row));
-      kept.row.push_back(lower ? row : column), kept.column.push_back(lower ? column : row);
-      T entry = T(value());
-      if constexpr (is_complex_v<T>) entry = T(value(), value());
-      kept.value.push_back(entry);
-    }
-  }
-  return from_triplets(kept);
 }
 
 template <class T>
@@ -239,20 +222,6 @@ TEST(element_columns_of_doubles, memory_is_as_large_as_the_most_right_hand_sides
   EXPECT_EQ(bytes_after(SolveMethod::devices_pushed, 70), columns + of_all(64) + of_pushed(64));
   EXPECT_EQ(bytes_after(SolveMethod::devices_unified, 1),
             columns + of_all(64) + of_pushed(64) + of_unified(64));
-}
-
-/// Two entries at most in a row beside the diagonal, so x has the same bits in any order of additions.
-SparseMatrix<double> two_before_each(index_t n) {
-  Triplets<double> kept{n, n, {}, {}, {}};
-  const auto put = [&](index_t row, index_t column, double value) {
-    kept.row.push_back(row), kept.column.push_back(column), kept.value.push_back(value);
-  };
-  for (index_t row = 0; row < n; ++row) {
-    put(row, row, 3 + row % 5);
-    if (row > 0) put(row, row - 1, 0.7);
-    if (row > 3) put(row, row - 4, -0.3 * (1 + row % 3));
-  }
-  return from_triplets(kept);
 }
 
 enum class Trouble { none, dead, last_column_missing };

@@ -32,10 +32,7 @@ Closure columns_closure(Sharing sharing, const ColumnSweep<double>& sweep) {
     case Sharing::pushed:
       return [=] { over_columns<double, K>(sweep, PushedSums<double, Sharing::pushed, f>{sweep}); };
     case Sharing::put:
-      return [=] {
-        over_columns<double, K>(sweep, PushedSums<double, Sharing::put, f>{sweep});
-        gpu::quiet();
-      };
+      return [=] { put_columns<double, K, f>(sweep); };
   }
   return {};
 }
@@ -70,6 +67,7 @@ emulate::Launch tree_forward_with(Fault fault, const TriangleSweep<double>& swee
     case Fault::warps_in_step:  // of the kernel for rows
     case Fault::short_message:  // of elements
     case Fault::no_network_wait:  // the same
+    case Fault::no_quiet:         // of columns
     case Fault::none: return with(tree_with<Fault::none>(sweep));
   }
   return {};
@@ -105,6 +103,8 @@ emulate::Launch columns_with(Fault fault, Sharing sharing, const ColumnSweep<dou
     case Fault::relaxed_flag: return with(columns_closure_of<Fault::relaxed_flag>(sharing, sweep));
     case Fault::wrong_size: return with(columns_closure_of<Fault::wrong_size>(sharing, sweep));
     case Fault::no_network_wait: return with(columns_closure_of<Fault::no_network_wait>(sharing, sweep));
+    case Fault::early_reuse: return with(columns_closure_of<Fault::early_reuse>(sharing, sweep));
+    case Fault::no_quiet: return with(columns_closure_of<Fault::no_quiet>(sharing, sweep));
     default: return with(columns_closure_of<Fault::none>(sharing, sweep));
   }
 }

@@ -9,6 +9,7 @@
 #include "palmette/device/element_sweep.cuh"
 #include "palmette/device/gpu/gpu_device.hpp"
 #include "palmette/device/kernel_scalar.cuh"
+#include "palmette/device/triangle_elements.cuh"
 
 namespace palmette::device {
 namespace {
@@ -21,7 +22,8 @@ const void* kernel_of(Kernel kernel) {
     return reinterpret_cast<const void*>(&network_forward_kernel<T, K>);
   if (kernel == Kernel::network_backward)
     return reinterpret_cast<const void*>(&network_backward_kernel<T, K>);
-  throw UsageError("only the kernels of elements run over NVSHMEM");
+  if (kernel == Kernel::put_columns) return reinterpret_cast<const void*>(&put_columns_kernel<T, K>);
+  throw UsageError("only the kernels of elements, and of columns that are put, run over NVSHMEM");
 }
 
 template <class T>

@@ -1,0 +1,46 @@
+// Inside `solver`: a plain triangle over ranks with one device each as a function: op(T)⁻¹ of whole vectors,
+// which every rank passes and receives.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "palmette/solver/rank_inverse.hpp"
+#include "palmette/solver/solver.hpp"
+
+namespace palmette {
+
+/// One apply at a time, on all ranks together.
+template <class T>
+class RankTriangleInverse {
+ public:
+  /// Every rank must call it, with the same triangle. @param options  its plan names this rank's device
+  /// @returns the inverse, or the failure, as plan_rank_triangle: the same on all ranks
+  /// @throws as check_on_all
+  static Outcome<std::shared_ptr<RankTriangleInverse>> create(Transport& transport,
+                                                              const SparseMatrix<T>& triangle,
+                                                              const TriangularSolverOptions& options);
+
+  /// x ← op(T)⁻¹·b; every rank must call it with the same b, and all get the same x.
+  /// @param b  n × k; x: n × k, may be b's memory
+  SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x);
+  SolveCost cost(index_t num_rhs) const { return plan_->cost(num_rhs); }
+  index_t num_ranks() const { return transport_.num_ranks(); }
+
+ private:
+  RankTriangleInverse(Transport& transport, const TriangularSolverOptions& options);
+  RankTeam ranks() { return {transport_, team_, {watchdog_seconds_}}; }
+  void solve_block(Operation operation, DenseView<const T> b, DenseView<T> x);
+  void gather(DenseView<const T> own, DenseView<T> x);
+
+  Transport& transport_;
+  ThreadTeam team_{1};
+  double watchdog_seconds_;
+  std::shared_ptr<Device> device_;
+  std::optional<RankTrianglePlan<T>> plan_;
+  std::vector<std::vector<index_t>> rows_;  // by rank: those whose values it provides and receives
+  index_t reserved_[2] = {0, 0};            // plain, others: right-hand sides for which all have room
+  BytePool pool_;
+};
+
+}  // namespace palmette

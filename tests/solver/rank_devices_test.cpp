@@ -1,0 +1,121 @@
+// The hall over ranks with a device each: budgets of their memory.
+#include <gtest/gtest.h>
+
+#include "rank_systems.hpp"
+
+namespace palmette {
+namespace {
+
+using testing::generated;
+using testing::said_by_all;
+
+class RanksWithDevices : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
+  }
+  std::shared_ptr<const SparseMatrix<double>> matrix_ = generated<double>("poisson2d5", 12);
+};
+
+/// Rank 1 alone has too little: for its part of the factor, for one right-hand side, or for more of them.
+TEST_F(RanksWithDevices, a_budget_that_is_too_small_on_one_is_the_same_error_of_all) {
+  for (const MemoryKind memory : {MemoryKind::reference, MemoryKind::symmetric}) {
+    std::vector<offset_t> in_use;  // of rank 1, after create and after solves
+    const auto run = [&](Transport& transport, offset_t budget) {
+      RankSolverOptions options;
+      options.device = make_emulated_device({.index = static_cast<int>(transport.rank())});
+      options.memory = memory;
+      options.watchdog_seconds = 60;
+      if (transport.rank() == 1 && budget > 0) options.device->limit_memory(budget);
+      auto solver = RankSolver<double>::create(matrix_, options, transport).value();
+      if (transport.rank() == 1 && budget == 0) in_use.push_back(options.device->bytes_in_use());
+      for (const index_t num_rhs : {1, 40}) {
+        DenseMatrix<double> x(solver.size(), num_rhs);
+        std::fill(x.values.begin(), x.values.end(), 1.0);
+        EXPECT_TRUE(solver.solve(std::as_const(x).view(), x.view()).value().run.verify->verified);
+        if (transport.rank() == 1 && budget == 0) in_use.push_back(options.device->bytes_in_use());
+      }
+    };
+    EXPECT_EQ(said_by_all<MemoryError>(3, [&](Transport& transport) { run(transport, 0); }), "");
+    ASSERT_EQ(in_use.size(), 3u);
+    for (const offset_t room : in_use) {
+      const std::string said =
+          said_by_all<MemoryError>(3, [&](Transport& transport) { run(transport, room - 1); });
+      EXPECT_EQ(said.find("rank 1: " + std::to_string(room - 1) + " bytes of the memory of the device"), 0u)
+          << said;
+    }
+  }
+}
+
+/// T·x = b by columns over ranks: b and x of all, verified by each.
+TEST_F(RanksWithDevices, plain_triangles_are_solved_and_verified_by_all) {
+  const index_t n = matrix_->rows();
+  const DenseMatrix<double> b = testing::some_right_hand_sides<double>(n, 70);
+  for (const index_t num_ranks : {1, 3})
+    for (const bool lower : {true, false}) {
+      std::vector<DenseMatrix<double>> x(num_ranks);
+      ThreadWorld(num_ranks).run([&](Transport& transport) {
+        TriangularSolverOptions options;
+        options.triangle.lower = lower;
+        options.triangle.plan.device = make_emulated_device({.index = static_cast<int>(transport.rank())});
+        options.measure = false;
+        options.method = lower ? SolveMethod::automatic : SolveMethod::devices_pushed;
+        options.watchdog_seconds = 60;
+        auto solver = TriangularSolver<double>::create(matrix_, options, transport).value();
+        EXPECT_EQ(solver.size(), n);
+        for (const Operation operation : {Operation::plain, Operation::transpose}) {
+          SolveRequest request;
+          request.operation = operation;
+          DenseMatrix<double> mine(n, b.cols);
+          const Report report = solver.solve(b.view(), mine.view(), request).value();
+          EXPECT_TRUE(report.verify->verified);
+          EXPECT_EQ(report.solve->method, SolveMethod::devices_pushed);
+          EXPECT_EQ(report.notes.back().find("solved by " + std::to_string(num_ranks) + " ranks"), 0u);
+          x[transport.rank()] = std::move(mine);
+        }
+      });
+      for (const DenseMatrix<double>& one : x) EXPECT_EQ(one.values, x[0].values);
+    }
+}
+
+TEST_F(RanksWithDevices, misuse_of_triangles_is_the_same_error_of_all) {
+  const auto refused = [&](auto change) {
+    return said_by_all<UsageError>(3, [&](Transport& transport) {
+      TriangularSolverOptions options;
+      options.triangle.plan.device = make_emulated_device({.index = static_cast<int>(transport.rank())});
+      change(options, transport.rank());
+      (void)TriangularSolver<double>::create(matrix_, options, transport);
+    });
+  };
+  const auto has = [](const std::string& text, const std::string& words) {
+    return text.find(words) != std::string::npos;
+  };
+  EXPECT_TRUE(has(refused([](TriangularSolverOptions& options, index_t rank) {
+                    if (rank == 1) options.triangle.plan.device = nullptr;
+                  }),
+                  "rank 1: a plain triangle over ranks needs a device on each"));
+  EXPECT_TRUE(has(refused([](TriangularSolverOptions& options, index_t) {
+                    options.method = SolveMethod::devices_zero_copy;
+                  }),
+                  "over ranks choose auto or devices_pushed"));
+  EXPECT_TRUE(has(refused([](TriangularSolverOptions& options, index_t) {
+                    options.triangle.plan.of_world.tasks_per_element = 0;
+                  }),
+                  "0 tasks for each device"));
+}
+
+TEST_F(RanksWithDevices, a_triangle_for_which_one_device_has_no_room_is_the_same_error_of_all) {
+  const std::string said = said_by_all<MemoryError>(3, [&](Transport& transport) {
+    TriangularSolverOptions options;
+    options.triangle.plan.device = make_emulated_device({.index = static_cast<int>(transport.rank())});
+    options.watchdog_seconds = 60;
+    if (transport.rank() == 2) options.triangle.plan.device->limit_memory(20000);
+    auto solver = TriangularSolver<double>::create(matrix_, options, transport).value();
+    DenseMatrix<double> x = testing::some_right_hand_sides<double>(solver.size(), 40);
+    (void)solver.solve(std::as_const(x).view(), x.view());
+  });
+  EXPECT_EQ(said.find("rank 2: 20000 bytes of the memory of the device"), 0u) << said;
+}
+
+}  // namespace
+}  // namespace palmette
