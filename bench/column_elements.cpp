@@ -68,12 +68,20 @@ Json simulated(const Problem& problem, const ColumnMachine& machine, const Colum
 }
 
 /// A machine of the list; or a DGX-1 that differs in one thing, to see what a figure depends on: its links
-/// carry any number of loads, or its first two GPUs are a pair with two links.
+/// carry any number of loads, its first two GPUs are a pair with two links, or a device's tasks run one after
+/// another.
 ColumnMachine machine_of(const std::string& name) {
   if (name == "dgx-1-unlimited") {
     ColumnMachine machine = column_machine("dgx-1");
     machine.name = name;
     machine.loads_per_us = machine.host_loads_per_us = 1e9;
+    return machine;
+  }
+  if (name == "dgx-1-one-stream") {
+    ColumnMachine machine = column_machine("dgx-1");
+    machine.name = name;
+    machine.one_after_another = true;
+    machine.gap_us = 1;  // estimate
     return machine;
   }
   if (name == "dgx-1-paired") {
@@ -94,6 +102,7 @@ void simulate(const Problem& problem, const ColumnMachine& machine) {
     std::cout << simulated(problem, machine, given).dump() << std::endl;
   };
   for (const index_t tasks : {1, 2, 4, 8, 16, 32}) print(SumSharing::zero_copy, 4, tasks);
+  if (machine.one_after_another) return;
   // Of the whole solve 32 tasks, whatever the number of devices; with four, 8 each as above.
   for (const int devices : {1, 2, 3, 8, 16})
     if (devices <= machine.devices) print(SumSharing::zero_copy, devices, (32 + devices - 1) / devices);

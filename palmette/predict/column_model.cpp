@@ -52,9 +52,11 @@ class Run {
   }
 
   ColumnSimulation simulate() {
-    for (int d = 0; d < devices_; ++d)
-      for (index_t task = 0; task < num_tasks(d); ++task)
-        loop_.plan(1e-6 * machine_.launch_us * (task + 1), {Step::launch, d, static_cast<int>(task)});
+    for (int d = 0; d < devices_; ++d) {
+      const index_t at_once = machine_.one_after_another ? std::min<index_t>(1, num_tasks(d)) : num_tasks(d);
+      for (index_t task = 0; task < at_once; ++task)
+        loop_.plan(started(task), {Step::launch, d, static_cast<int>(task)});
+    }
     loop_.run([this](double now, Event event) { handle(now, event); });
     result_.page_moves = pages_.moves();
     result_.messages += result_.polls;
@@ -117,9 +119,23 @@ class Run {
         return add_all(event.a, now);
       case Step::done:
         ++free_[owner(event.a)];
+        if (machine_.one_after_another) end_column(owner(event.a), now);
         return take(owner(event.a), now);
       case Step::page: return arrive(event.a, now);
     }
+  }
+
+  /// The host has started a device's kernel of this number.
+  double started(index_t task) const { return 1e-6 * machine_.launch_us * (task + 1); }
+
+  /// The last column of a kernel lets the next one begin.
+  void end_column(int d, double now) {
+    const int task = launched_[d];
+    if (++solved_[d] < std::min<offset_t>(static_cast<offset_t>(own_[d].size()),
+                                          offset_t{task} * columns_of_task_))
+      return;
+    if (task < num_tasks(d))
+      loop_.plan(std::max(started(task), now + 1e-6 * machine_.gap_us), {Step::launch, d, task});
   }
 
   /// Free warps take the next columns of launched tasks.
@@ -316,7 +332,7 @@ class Run {
   std::vector<int> remaining_;  // by row and device
   std::vector<int> missing_;    // sources that a row's column has not seen
   std::vector<double> taken_at_;
-  std::vector<offset_t> next_;
+  std::vector<offset_t> next_, solved_ = std::vector<offset_t>(devices_);
   std::vector<int> free_, launched_;
   std::vector<std::vector<index_t>> own_;
   std::vector<double> pipe_, pollers_, link_free_;

@@ -25,6 +25,10 @@ struct ColumnMachine {
   double round_us = 0;     ///< additions of 32 entries by a warp: to one sum and one counter for each
   double entry_ns = 0;     ///< additions of an entry, all warps of a device together
   double launch_us = 0;    ///< a task is a kernel; its host starts those of a device one after the other
+  /// A kernel of a device begins when the one before has ended, as in one stream: fewer warps wait, and look,
+  /// at a time. Else as soon as it is started and warps are free.
+  bool one_after_another = false;
+  double gap_us = 0;       ///< between two such kernels
   double page_us = 0;      ///< a page of managed memory moves to the device that touches it
   double page_bytes = 65536;
   /// A load from another device and its answer, one at a time; and how many a link carries.

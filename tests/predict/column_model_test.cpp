@@ -27,6 +27,18 @@ TEST(ColumnModel, a_chain_on_one_device_takes_the_sum_of_its_steps) {
   EXPECT_EQ(run.all_page_moves(), 0);
 }
 
+/// Three columns that need none, in three tasks of one device: side by side they end when the last was
+/// started and solved; one after another, each begins a gap behind the end of the one before.
+TEST(ColumnModel, kernels_one_after_another_wait_for_the_last_column_of_the_one_before) {
+  SparsityPattern diagonal{3, 3, {0, 0, 0, 0}, {}};
+  ColumnMachine m = column_machine("dgx-1");
+  m.launch_us = 0.1;
+  m.gap_us = 1;
+  EXPECT_NEAR(1e6 * simulate_columns({diagonal, 1, 3}, m).seconds, 3 * 0.1 + m.column_us, 1e-6);
+  m.one_after_another = true;
+  EXPECT_NEAR(1e6 * simulate_columns({diagonal, 1, 3}, m).seconds, 0.1 + 3 * m.column_us + 2 * 1, 1e-6);
+}
+
 TEST(ColumnModel, a_chain_in_two_halves_crosses_once) {
   const SparsityPattern chain = strict_of("bidiagonal", 10);
   const ColumnMachine m = column_machine("dgx-2");
