@@ -10,8 +10,8 @@
 namespace palmette::kernels {
 
 /// Columns of a group for one right-hand side, where memory is the limit. The next group is prefetched
-/// meanwhile: columns of a block are so short that the processor's own prefetching has hardly begun when one
-/// ends.
+/// meanwhile, into the second-level cache: columns of a block are so short that the processor's own
+/// prefetching has hardly begun when one ends.
 inline constexpr int most_columns = 8;
 
 /// One group of `Columns` columns of a panel against `NumRhs` right-hand sides.
@@ -26,7 +26,7 @@ inline void add_columns(index_t m, const T* a, offset_t ld, const T (&x)[NumRhs]
     typename L::Sum sum[NumRhs];
     for (int column = 0; column < Columns; ++column) {
       if constexpr (NumRhs == 1 && Columns == most_columns)
-        __builtin_prefetch(a + row + (column + Columns) * ld);
+        __builtin_prefetch(a + row + (column + Columns) * ld, 0, 2);
       const auto entries = L::load(a + row + column * ld);
       for (int rhs = 0; rhs < NumRhs; ++rhs) sum[rhs].add(entries, x[rhs][column]);
     }
@@ -76,7 +76,7 @@ inline void dot_columns(bool conjugate_a, DenseView<const T> a, DenseView<const 
       for (int rhs = 0; rhs < NumRhs; ++rhs) given[rhs] = L::load(x.column(rhs) + row);
       for (int column = 0; column < Columns; ++column) {
         if constexpr (NumRhs == 1 && Columns == most_columns)
-          __builtin_prefetch(a.column(column + Columns) + row);
+          __builtin_prefetch(a.column(column + Columns) + row, 0, 2);
         const auto entries = L::load(a.column(column) + row);
         for (int rhs = 0; rhs < NumRhs; ++rhs) dot[rhs][column].add(entries, given[rhs]);
       }

@@ -72,11 +72,7 @@ void pack_last_products(const PanelToPack<T>& panel, index_t first, T* to) {
 index_t packed_rows(int scalar_bytes) { return std::max(1, lanes::register_bytes / scalar_bytes); }
 
 offset_t packed_entries(int scalar_bytes, index_t width, index_t rows_below, bool square) {
-  const offset_t rows = packed_rows(scalar_bytes), w = width;
-  offset_t entries = w * rows_below;
-  for (offset_t first = 0; first < w; first += rows)
-    entries += std::min(rows, w - first) * (square ? w : std::min(w, first + rows));
-  return entries;
+  return packed_block_entries(packed_rows(scalar_bytes), width, square) + offset_t{width} * rows_below;
 }
 
 template <class T>

@@ -74,10 +74,11 @@ constexpr int triangle_columns(int width, int q) {
   return std::min(width, (q + 1) * chunk<T>);
 }
 
-/// One column of a chunk; prefetches the data that lies `ahead` of it.
+/// One column of a chunk; prefetches the data that lies `ahead` of it, into the second-level cache: a core
+/// has few requests of the first level at a time, and those of all loads would take them up.
 template <class T>
 PALMETTE_INLINE inline typename Full<T>::Vector entries_at(const T* a, offset_t ahead) {
-  __builtin_prefetch(a + ahead, 0, 3);
+  __builtin_prefetch(a + ahead, 0, 2);
   return Full<T>::load(a);
 }
 
@@ -185,7 +186,8 @@ struct Dots {
   /// chunk arbitrary.
   template <int Count, bool Whole>
   PALMETTE_INLINE void add(const T* a, offset_t ahead, int rows, typename Full<T>::Vector x) {
-    unrolled<Count>([&](auto column) PALMETTE_INLINE {
+    unrolled<Count>([&](auto after) PALMETTE_INLINE {
+      constexpr int column = Count - 1 - after;
       const auto entries = entries_at<T>(a + column * rows, ahead);
       dot[column].add(Whole ? entries : first_lanes<T>(entries, rows), x);
     });
@@ -217,43 +219,51 @@ struct BackwardRun {
   const T* local;
 };
 
-/// Columns [first, first + Columns) of a panel. In a triangular block they begin in chunk first / chunk<T>,
-/// which is complete unless the columns end with the panel, so its size is known at compile time.
+/// Columns [first, first + Columns) of a panel, from its last chunk to its first: a sweep that runs backwards
+/// then reads memory downwards throughout, which processors foresee as they do the way up. In a triangular
+/// block the columns begin in chunk first / chunk<T>, which is complete unless they end with the panel, so
+/// its size is known at compile time.
 template <class T, int Columns, bool Square>
 void packed_backward_kernel(const PackedPanel<T>& panel, int first, const BackwardRun<T>& run) {
   Dots<T, Columns> dots;
-  const T* a = panel.values;
   const int width = panel.width;
-  int top = 0;
-  if constexpr (!Square) {
-    for (int q = 0; top < first; ++q, top += chunk<T>) a += chunk<T> * triangle_columns<T>(width, q);
-    unrolled<chunks_of<T, Columns>>([&](auto q) PALMETTE_INLINE {
-      constexpr int rows = rows_of<T, Columns>(q), columns = triangle_columns<T>(Columns, q);
-      constexpr bool whole = rows == chunk<T>;
-      const auto x = Full<T>::load(run.z + top);
-      dots.template add<columns, whole>(a + first * rows, panel.ahead, rows,
-                                        whole ? x : first_lanes<T>(x, rows));
-      a += rows * (first + columns);
-      top += rows;
-    });
+  const T* a = panel.values + packed_block_entries(chunk<T>, width, Square) +
+               offset_t{width} * panel.rows_below;
+  index_t row = panel.rows_below;
+  if (const int rest = row % chunk<T>; rest > 0) {
+    row -= rest;
+    a -= offset_t{rest} * width;
+    T x[chunk<T>] = {};
+    for (int k = 0; k < rest; ++k) x[k] = run.local[run.places[row + k]];
+    dots.template add<Columns, false>(a + first * rest, panel.ahead, rest, -Full<T>::load(x));
   }
-  for (; top < width; top += chunk<T>) {
-    const int rows = std::min<int>(chunk<T>, width - top),
-              columns = Square ? width : std::min<int>(width, top + chunk<T>);
-    dots.template add<Columns, false>(a + first * rows, panel.ahead, rows,
-                                      first_lanes<T>(Full<T>::load(run.z + top), rows));
-    a += offset_t{rows} * columns;
-  }
-  index_t row = 0;
-  for (; row + chunk<T> <= panel.rows_below; row += chunk<T>, a += offset_t{chunk<T>} * width) {
+  while (row > 0) {
+    row -= chunk<T>;
+    a -= offset_t{chunk<T>} * width;
     const auto x = run.places.list != nullptr ? gathered<T>(run.local, run.places.list + row)
                                               : Full<T>::load(run.local + run.places.start + row);
     dots.template add<Columns, true>(a + first * chunk<T>, panel.ahead, chunk<T>, -x);
   }
-  if (const int rest = panel.rows_below - row; rest > 0) {
-    T x[chunk<T>] = {};
-    for (int k = 0; k < rest; ++k) x[k] = run.local[run.places[row + k]];
-    dots.template add<Columns, false>(a + first * rest, panel.ahead, rest, -Full<T>::load(x));
+  const int end = Square ? 0 : first + chunks_of<T, Columns> * chunk<T>;
+  int top = (width + chunk<T> - 1) / chunk<T> * chunk<T>;
+  while (top > end) {
+    top -= chunk<T>;
+    const int rows = std::min<int>(chunk<T>, width - top),
+              columns = Square ? width : std::min<int>(width, top + chunk<T>);
+    a -= offset_t{rows} * columns;
+    dots.template add<Columns, false>(a + first * rows, panel.ahead, rows,
+                                      first_lanes<T>(Full<T>::load(run.z + top), rows));
+  }
+  if constexpr (!Square) {
+    unrolled<chunks_of<T, Columns>>([&](auto after) PALMETTE_INLINE {
+      constexpr int q = chunks_of<T, Columns> - 1 - after;
+      constexpr int rows = rows_of<T, Columns>(q), columns = triangle_columns<T>(Columns, q);
+      constexpr bool whole = rows == chunk<T>;
+      a -= rows * (first + columns);
+      const auto x = Full<T>::load(run.z + first + q * chunk<T>);
+      dots.template add<columns, whole>(a + first * rows, panel.ahead, rows,
+                                        whole ? x : first_lanes<T>(x, rows));
+    });
   }
   dots.store(run.adjoint, run.own + first);
 }

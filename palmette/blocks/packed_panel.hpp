@@ -36,6 +36,11 @@ struct PackedPanel {
 index_t packed_rows(int scalar_bytes);
 /// Number of scalars behind the last panel that loads of whole registers may touch.
 inline constexpr offset_t packed_slack = 16;
+/// Number of scalars of B⁻¹, w × w, in chunks of `rows` rows.
+constexpr offset_t packed_block_entries(offset_t rows, offset_t width, bool square) {
+  const offset_t whole = width / rows;
+  return square ? width * width : rows * rows * whole * (whole + 1) / 2 + (width - whole * rows) * width;
+}
 /// Number of scalars that a packed panel holds.
 offset_t packed_entries(int scalar_bytes, index_t width, index_t rows_below, bool square);
 
