@@ -2,6 +2,7 @@
 // them.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,11 @@ struct TreePartition {
   // length num_groups: group of the parent of the group's last supernode, −1
   std::vector<index_t> parent;
   index_t num_groups() const { return static_cast<index_t>(parent.size()); }
+  /// The group of supernode s. @cost O(log num_groups)
+  index_t group_of(index_t s) const {
+    const auto after = std::upper_bound(group_begin.begin(), group_begin.end(), s);
+    return static_cast<index_t>(after - group_begin.begin()) - 1;
+  }
 };
 /// @param weight  length num_supernodes, ≥ 0
 TreePartition partition_tree(const SymbolicFactor& symbolic, std::span<const double> weight,

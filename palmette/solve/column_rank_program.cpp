@@ -91,15 +91,14 @@ offset_t ColumnRankProgram<T>::memory_bytes() const {
 }
 
 template <class T>
-void ColumnRankProgram<T>::reset(Operation operation, DenseView<const T> b, DenseView<T> x,
-                                 Transport& transport) {
+void ColumnRankProgram<T>::reset(const ProgramRun<T>& run, Transport& transport) {
   sweeps_.check();
   rank_ = transport.rank();
-  transposed_ = turns(operation);
-  conjugated_ = is_complex_v<T> && operation == Operation::adjoint;
-  b_ = b;
-  x_ = x;
-  done_.store(b.cols == 0 || triangle_.size() == 0);
+  transposed_ = turns(run.operation);
+  conjugated_ = is_complex_v<T> && run.operation == Operation::adjoint;
+  b_ = run.b;
+  x_ = run.x;
+  done_.store(run.b.cols == 0 || triangle_.size() == 0);
 }
 
 template <class T>

@@ -36,7 +36,7 @@ class ColumnRankProgram final : public SolveProgram<T> {
   offset_t launches() const { return launches_; }
   offset_t memory_bytes() const;
 
-  void reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) override;
+  void reset(const ProgramRun<T>& run, Transport& transport) override;
   void start() override;
   void on_message(const Message& message) override;
   bool run_one_task(int thread) override;

@@ -61,8 +61,6 @@ struct CoreRun {
   index_t num_rhs() const { return out.to.cols; }
 };
 
-class SolveReach;
-
 /// Some sparse right-hand sides through one core, and the rows of x that are wanted.
 template <class T>
 struct EntryRun {

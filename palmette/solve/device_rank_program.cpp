@@ -131,9 +131,9 @@ offset_t DeviceRankProgram<T>::memory_bytes() const {
 }
 
 template <class T>
-void DeviceRankProgram<T>::reset(Operation operation, DenseView<const T> b, DenseView<T> x,
-                                 Transport& transport) {
+void DeviceRankProgram<T>::reset(const ProgramRun<T>& run, Transport& transport) {
   load();
+  const Operation operation = run.operation;
   if (!element_)
     throw UsageError("a plan with devices has not been prepared: drive its preparation on all ranks first");
   transport_ = &transport;
@@ -145,12 +145,12 @@ void DeviceRankProgram<T>::reset(Operation operation, DenseView<const T> b, Dens
   const FactorShape shape{kind == FactorKind::lu, kind == FactorKind::ldlt, false,
                           kind != FactorKind::lu && hermitian};
   steps_ = steps_of_solve(shape, kind == FactorKind::lu && operation != Operation::plain);
-  b_ = b;
-  x_ = x;
+  b_ = run.b;
+  x_ = run.x;
   at_ = 0;
   early_.clear();
   has_come_.assign(static_cast<std::size_t>(schedule_->num_signals()), 0);
-  done_.store(b.cols == 0);
+  done_.store(b_.cols == 0);
 }
 
 template <class T>

@@ -36,7 +36,7 @@ class DeviceRankProgram final : public SolveProgram<T> {
   MemoryKind memory_kind() const { return memory_; }
   const CarriedCounts& carried() const { return carried_; }
 
-  void reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) override;
+  void reset(const ProgramRun<T>& run, Transport& transport) override;
   void start() override;
   void on_message(const Message& message) override;
   bool run_one_task(int thread) override;

@@ -28,13 +28,19 @@ class GroupedProgram final : public SolveProgram<T> {
     for (index_t group = 0; group < groups(); ++group) transports_.emplace_back(group, groups());
   }
 
-  void reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) override {
+  void reset(const ProgramRun<T>& run, Transport& transport) override {
+    reached_.assign(run.reached != nullptr ? programs_.size() : 0, {});
     for (index_t group = 0; group < groups(); ++group) {
-      const index_t first = first_rhs_of_group(b.cols, groups(), group, sizeof(T));
-      const index_t count = first_rhs_of_group(b.cols, groups(), group + 1, sizeof(T)) - first;
+      const index_t first = first_rhs_of_group(run.b.cols, groups(), group, sizeof(T));
+      const index_t count = first_rhs_of_group(run.b.cols, groups(), group + 1, sizeof(T)) - first;
+      ProgramRun<T> part{run.operation, run.b.columns(first, count), run.x.columns(first, count)};
+      if (run.reached != nullptr) {
+        reached_[group] = *run.reached;
+        reached_[group].first_column += first;
+        part.reached = &reached_[group];
+      }
       transports_[group].use(transport);
-      programs_[group]->reset(operation, b.columns(first, count), x.columns(first, count),
-                              transports_[group]);
+      programs_[group]->reset(part, transports_[group]);
     }
     taken_.clear();
     free_tickets_.clear();
@@ -94,6 +100,7 @@ class GroupedProgram final : public SolveProgram<T> {
 
   std::vector<std::unique_ptr<SolveProgram<T>>> programs_;
   std::vector<GroupTransport> transports_;
+  std::vector<ReachedSolve<T>> reached_;  // by group
   std::vector<index_t> last_;  // by thread: the group of its last task
   std::vector<Taken> taken_;   // by ticket
   std::vector<int> free_tickets_;

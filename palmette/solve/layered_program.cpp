@@ -24,10 +24,10 @@ class LayeredSolveProgram final : public SolveProgram<T> {
         came_(2 * body.graph.steps.size()),
         met_rows_(body.options.threads) {}
 
-  void reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) override {
+  void reset(const ProgramRun<T>& run, Transport& transport) override {
     inside_.use(transport);
-    sweeps_.reset(operation, b, x, inside_);
-    stride_ = padded_rhs(sizeof(T), b.cols);
+    sweeps_.reset(run, inside_);
+    stride_ = padded_rhs(sizeof(T), run.b.cols);
     std::fill(came_.begin(), came_.end(), SharedBytes());
     is_meeting_ = false;
   }
@@ -169,6 +169,7 @@ std::vector<index_t> list_caller_rows(const LayerSystem& system, RankPlanBody<T>
       elsewhere[body.structure.group_of_top[at]] = 1;
   }
   std::vector<index_t> rows;
+  body.own_row.clear();
   for (index_t group = 0; group < sweep.num_groups(); ++group) {
     body.caller_row.push_back(
         elsewhere[group] != 0 ? -1 : static_cast<index_t>(rows.size()));
@@ -176,6 +177,7 @@ std::vector<index_t> list_caller_rows(const LayerSystem& system, RankPlanBody<T>
     for (index_t k = 0; k < sweep.num_columns(group); ++k) {
       const index_t row = body.structure.row[sweep.column_begin(group) + k];
       rows.push_back(system.row[row]);
+      body.own_row.push_back(sweep.column_begin(group) + k);
     }
   }
   return rows;

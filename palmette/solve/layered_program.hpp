@@ -8,8 +8,8 @@
 
 namespace palmette::solve_detail {
 
-/// Fills body.caller_row. @returns rows of the whole permuted matrix whose values this rank provides and
-/// receives
+/// Fills body.caller_row and body.own_row. @returns rows of the whole permuted matrix whose values this rank
+/// provides and receives
 template <class T>
 std::vector<index_t> list_caller_rows(const LayerSystem& system, RankPlanBody<T>& body);
 

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "palmette/solve/plan_body.hpp"
-#include "palmette/solve/solve_reach.hpp"
 
 namespace palmette::solve_detail {
 namespace {

@@ -17,30 +17,33 @@ RankSolveProgram<T>::RankSolveProgram(RankPlanBody<T>& plan, index_t group)
       exchange_(plan.exchange),
       graph_(plan.graph),
       waits_(graph_.tasks.size()),
-      last_(plan.options.threads) {
-  for (const LocalTask& task : graph_.tasks) left_at_start_ += is_relay(task.part) ? 0 : 1;
-}
+      last_(plan.options.threads) {}
 
 template <class T>
-void RankSolveProgram<T>::reset(Operation operation, DenseView<const T> b, DenseView<T> x,
-                                Transport& transport) {
+void RankSolveProgram<T>::reset(const ProgramRun<T>& run, Transport& transport) {
+  const Operation operation = run.operation;
   const FactorKind kind = plan_.factor->kind;
   const bool hermitian = kind == FactorKind::llt || plan_.factor->hermitian;
   // S = Sᴴ: the transpose is solved with conjugated vectors; S = Sᵀ: the adjoint is.
   conjugated_ = is_complex_v<T> && (kind != FactorKind::lu && hermitian ? operation == Operation::transpose
                                                                         : operation == Operation::adjoint);
   transposed_ = kind == FactorKind::lu && operation != Operation::plain;
-  b_ = b;
-  x_ = x;
+  b_ = run.b;
+  x_ = run.x;
+  reached_ = run.reached;
   transport_ = &transport;
-  stride_ = padded_rhs(sizeof(T), b.cols);
+  stride_ = padded_rhs(sizeof(T), b_.cols);
   ready_ = {};
   taken_.clear();
   free_tickets_.clear();
   ready_meeting_ = -1;
   may_meet_.store(false, std::memory_order_relaxed);
-  left_.store(b.cols == 0 ? 0 : left_at_start_);
-  for (index_t task = 0; task < graph_.num_tasks(); ++task) waits_[task] = graph_.tasks[task].num_waits;
+  const std::size_t num_tasks = reached_ != nullptr ? reached_->graph->tasks.size() : graph_.tasks.size();
+  left_.store(b_.cols == 0 ? 0 : static_cast<std::int64_t>(num_tasks));
+  if (reached_ != nullptr)
+    waits_ = reached_->graph->num_waits;
+  else
+    for (index_t task = 0; task < graph_.num_tasks(); ++task) waits_[task] = graph_.tasks[task].num_waits;
 }
 
 template <class T>
@@ -49,7 +52,7 @@ void RankSolveProgram<T>::start() {
   load();
   const std::lock_guard lock(mutex_);
   for (index_t task = 0; task < graph_.num_tasks(); ++task)
-    if (graph_.tasks[task].num_waits == 0) make_ready(task);
+    if (waits_[task] == 0) make_ready(task);
 }
 
 template <class T>
@@ -61,17 +64,25 @@ void RankSolveProgram<T>::on_message(const Message& message) {
   if (is_relay(graph_.tasks[task].part)) {
     std::memcpy(tasks().value(top).data, message.payload.data(), bytes);
     for (const LocalMessage& one : graph_.messages_of(task))
-      transport_->send(one.rank, message.tag, message.payload);
-    const std::lock_guard lock(mutex_);
-    return finish(task);
+      if (rows_of(one) > 0) transport_->send(one.rank, message.tag, message.payload);
+    {
+      const std::lock_guard lock(mutex_);
+      finish(task);
+    }
+    // Where only ranks behind this one need the value, the relay is all that this rank has to do.
+    left_.fetch_sub(1, std::memory_order_release);
+    return;
   }
   const bool row = kind == SolveMessage::row_sum;
   const auto incoming =
       exchange_.of(exchange_.incoming, exchange_.reductions[row ? top.row_sum : top.column_sum].incoming);
   const auto from = std::find_if(incoming.begin(), incoming.end(),
                                  [&](const IncomingSum& one) { return one.rank == message.source; });
-  std::memcpy((row ? tasks().forward_row(from->at) : tasks().backward_row(from->at)).data,
-              message.payload.data(), bytes);
+  if (row && reached_ != nullptr)
+    tasks().read_parts(from->parts, reinterpret_cast<const T*>(message.payload.data()));
+  else
+    std::memcpy((row ? tasks().forward_row(from->at) : tasks().backward_row(from->at)).data,
+                message.payload.data(), bytes);
   arrived(task);
 }
 
@@ -245,14 +256,15 @@ void RankSolveProgram<T>::multiply_row(const LocalTask& task, int thread) const 
   const RankTasks<T> all = tasks();
   for (const index_t block :
        exchange_.left_of(top(task.number)).subspan(portion.begin, portion.end - portion.begin))
-    if (exchange_.own_is_whole[block] == 0) all.block_backward(block, thread);
+    if (exchange_.own_is_whole[block] == 0 && all.is_asked_for(exchange_.own[block]))
+      all.block_backward(block, thread);
 }
 
 template <class T>
 void RankSolveProgram<T>::send_sum(const LocalTask& task, const Reduction& reduction,
                                    RhsRows<const T> store) {
   for (const LocalMessage& one : SolveExchange::of(graph_.messages, task.messages)) {
-    SharedBytes bytes = plan_.pool.take(static_cast<std::size_t>(one.rows * stride_) * sizeof(T));
+    SharedBytes bytes = plan_.pool.take(static_cast<std::size_t>(rows_of(one) * stride_) * sizeof(T));
     tasks().write_result(reduction, store, reinterpret_cast<T*>(bytes.writable().data()));
     transport_->send(one.rank, tag(one.kind, task.supernode), std::move(bytes));
   }
@@ -266,11 +278,12 @@ void RankSolveProgram<T>::send_value(const LocalTask& task) {
   const SharedBytes bytes =
       plan_.pool.copy({reinterpret_cast<const std::byte*>(tasks().value(top(task.number)).data), size});
   for (const LocalMessage& one : messages)
-    transport_->send(one.rank, tag(one.kind, task.supernode), bytes);
+    if (rows_of(one) > 0) transport_->send(one.rank, tag(one.kind, task.supernode), bytes);
 }
 
 template <class T>
 void RankSolveProgram<T>::load() {
+  if (reached_ != nullptr) return load_entries();
   const SweepGroups& sweep = *plan_.structure.sweep;
   Reader<T> reader{b_, {}, conjugated_};
   if (plan_.caller_row.empty())
@@ -285,11 +298,52 @@ void RankSolveProgram<T>::load() {
   }
 }
 
+/// What is visited is zero except for the entries.
+template <class T>
+void RankSolveProgram<T>::load_entries() {
+  const SweepGroups& sweep = *plan_.structure.sweep;
+  const SolveReach& reach = *reached_->reach;
+  const RhsRows<T> own{vectors_.own.data(), stride_};
+  const auto clear = [&](index_t group) {
+    std::fill_n(own.row(sweep.column_begin(group)), offset_t{sweep.num_columns(group)} * stride_, T(0));
+  };
+  for (std::size_t at = 0; at < exchange_.wholes.size(); ++at) {
+    const index_t unit = exchange_.wholes[at].unit;
+    if (reach.forward_group(unit) || reach.backward_group(unit)) clear(plan_.structure.group_of_whole[at]);
+  }
+  for (std::size_t at = 0; at < exchange_.tops.size(); ++at) {
+    const TopSupernode& one = exchange_.tops[at];
+    if (one.owns_diagonal && (reach.forward(one.supernode) || reach.backward(one.supernode)))
+      clear(plan_.structure.group_of_top[at]);
+  }
+  for (const RankEntry<T>& one : reached_->own) {
+    const index_t column = one.column - reached_->first_column;
+    if (column < 0 || column >= b_.cols) continue;
+    own.row(plan_.own_row.empty() ? one.row : plan_.own_row[one.row])[column] =
+        conjugated_ ? conjugate(one.value) : one.value;
+  }
+}
+
+template <class T>
+void RankSolveProgram<T>::store_entries(index_t first_row, index_t count, RhsRows<const T> from) {
+  const std::span<const index_t> wanted = reached_->wanted;
+  for (auto next = std::lower_bound(wanted.begin(), wanted.end(), first_row);
+       next != wanted.end() && *next < first_row + count; ++next) {
+    const T* const row = from.row(*next - first_row);
+    for (index_t column = 0; column < x_.cols; ++column)
+      x_(static_cast<index_t>(next - wanted.begin()), column) =
+          conjugated_ ? conjugate(row[column]) : row[column];
+  }
+}
+
 template <class T>
 void RankSolveProgram<T>::store_group(index_t group) {
   const SweepGroups& sweep = *plan_.structure.sweep;
   const index_t begin = sweep.column_begin(group), row = plan_.first_caller_row(group);
   if (row == -1) return;
+  if (reached_ != nullptr)
+    return store_entries(row, sweep.num_columns(group),
+                         {vectors_.own.data() + offset_t{begin} * stride_, stride_});
   Writer<T> writer{x_, {}, conjugated_};
   store_rhs<T>(writer, row, sweep.num_columns(group),
                RhsRows<const T>{vectors_.own.data() + offset_t{begin} * stride_, stride_});
@@ -367,7 +421,7 @@ offset_t RankPlanBody<T>::memory_bytes() const {
   return exchange.memory_bytes() + graph.memory_bytes() + structure.memory_bytes() + of_vectors +
          triangles.lower->memory_bytes() + (triangles.upper ? triangles.upper->memory_bytes() : 0) +
          (triangles.diagonal ? triangles.diagonal->memory_bytes() : 0) +
-         static_cast<offset_t>(caller_row.size() * sizeof(index_t));
+         static_cast<offset_t>((caller_row.size() + own_row.size()) * sizeof(index_t));
 }
 
 template <class T>

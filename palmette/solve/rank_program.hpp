@@ -23,6 +23,7 @@ struct RankPlanBody {
   // Layers only. Length groups of the structure: first row of the caller's vectors, −1: another layer has it;
   // or empty
   std::vector<index_t> caller_row = {};
+  std::vector<index_t> own_row = {};  // layers only, by row of the caller's vectors: own column
 
   /// @throws UsageError, MemoryError as RankSolvePlan
   static RankPlanBody make(std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options);
@@ -46,12 +47,38 @@ void check_own_rows(index_t rows, index_t max_rhs, DenseView<const T> b, DenseVi
                          std::to_string(max_rhs) + ": solve them in parts, or set max_rhs");
 }
 
+/// @throws UsageError unless the transport has the plan's number of ranks
+inline void check_transport(const Transport& transport, index_t num_ranks) {
+  if (transport.num_ranks() != num_ranks)
+    throw UsageError("the transport has " + std::to_string(transport.num_ranks()) + " ranks, the plan " +
+                     std::to_string(num_ranks));
+}
+
+/// A solve for single entries.
+template <class T>
+struct ReachedSolve {
+  std::shared_ptr<const SolveReach> reach;
+  std::shared_ptr<const ReachedGraph> graph;
+  std::span<const RankEntry<T>> own;  ///< as in RankEntries
+  std::span<const index_t> wanted;
+  index_t first_column = 0;  ///< of those entries' columns, the program's first
+};
+
+/// One solve. For single entries, x has the wanted rows, and b is not read.
+template <class T>
+struct ProgramRun {
+  Operation operation = Operation::plain;
+  DenseView<const T> b;
+  DenseView<T> x;
+  const ReachedSolve<T>* reached = nullptr;  ///< null: for all of x
+};
+
 /// The program of a plan.
 template <class T>
 class SolveProgram : public RankProgram {
  public:
   /// Before start.
-  virtual void reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) = 0;
+  virtual void reset(const ProgramRun<T>& run, Transport& transport) = 0;
 };
 
 /// The transport numbers ranks like the placement.
@@ -61,7 +88,7 @@ class RankSolveProgram final : public SolveProgram<T> {
   /// @param group  of right-hand sides, whose vectors it uses
   explicit RankSolveProgram(RankPlanBody<T>& plan, index_t group = 0);
 
-  void reset(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport) override;
+  void reset(const ProgramRun<T>& run, Transport& transport) override;
   void start() override;
   void on_message(const Message& message) override;
   bool run_one_task(int thread) override;
@@ -102,7 +129,9 @@ class RankSolveProgram final : public SolveProgram<T> {
   };
 
   RankTasks<T> tasks() const {
-    return {*plan_.factor, exchange_, plan_.structure, plan_.triangles, vectors_, transposed_, stride_};
+    return {
+        *plan_.factor, exchange_,   plan_.structure, plan_.triangles,
+        vectors_,      transposed_, stride_,         reached_ != nullptr ? reached_->reach.get() : nullptr};
   }
   const TopSupernode& top(index_t number) const { return exchange_.tops[number]; }
 
@@ -111,7 +140,7 @@ class RankSolveProgram final : public SolveProgram<T> {
   // With mutex_ held.
   void make_ready(index_t task);
   void satisfy(index_t task) {
-    if (--waits_[task] == 0) make_ready(task);
+    if (waits_[task] > 0 && --waits_[task] == 0) make_ready(task);
   }
   /// A task is done: those that wait for it wait for one less.
   void finish(index_t task) {
@@ -129,8 +158,14 @@ class RankSolveProgram final : public SolveProgram<T> {
   }
   void send_sum(const LocalTask& task, const Reduction& reduction, RhsRows<const T> store);
   void send_value(const LocalTask& task);
+  /// Of a message of the graph; 0: it is not sent.
+  offset_t rows_of(const LocalMessage& one) const {
+    return reached_ != nullptr ? reached_->graph->message_rows[&one - graph_.messages.data()] : one.rows;
+  }
   void load();
+  void load_entries();
   void store_group(index_t group);
+  void store_entries(index_t first_row, index_t count, RhsRows<const T> from);
 
   RankPlanBody<T>& plan_;
   RankVectors<T>& vectors_;
@@ -139,12 +174,12 @@ class RankSolveProgram final : public SolveProgram<T> {
   Transport* transport_ = nullptr;
   DenseView<const T> b_;
   DenseView<T> x_;
+  const ReachedSolve<T>* reached_ = nullptr;
   bool conjugated_ = false;
   bool transposed_ = false;
   index_t stride_ = 1;
-  std::int64_t left_at_start_ = 0;     // tasks without relays
   mutable std::mutex mutex_;
-  std::vector<index_t> waits_;         // by task
+  std::vector<index_t> waits_;         // by task; −1: it does not run
   std::vector<index_t> last_;          // by thread: its last task
   std::priority_queue<Ready> ready_;
   index_t ready_meeting_ = -1;

@@ -1,6 +1,9 @@
 // Plans of one rank, in a single layer or in one of several.
 #include "palmette/solve/rank_solve.hpp"
 
+#include <algorithm>
+#include <optional>
+
 #include "palmette/solve/device_rank_program.hpp"
 #include "palmette/solve/grouped_program.hpp"
 #include "palmette/solve/layered_program.hpp"
@@ -65,6 +68,28 @@ struct RankSolvePlan<T>::State {
   }
 
   const LayerSystem* layer() const { return options.layer.get(); }
+
+  /// Rows of the layer's system among these rows of the whole matrix.
+  std::vector<index_t> rows_here(std::span<const index_t> whole) const {
+    if (layer() == nullptr) return {whole.begin(), whole.end()};
+    std::vector<index_t> here;
+    for (const index_t row : whole) {
+      const auto place = std::lower_bound(layer()->row.begin(), layer()->row.end(), row);
+      if (place != layer()->row.end() && *place == row)
+        here.push_back(static_cast<index_t>(place - layer()->row.begin()));
+    }
+    return here;
+  }
+  SolveReach reach_of(const RankEntries<T>& entries) const {
+    const SymbolicFactor& symbolic = *factor->symbolic;
+    std::vector<index_t> given = rows_here(entries.given), wanted = rows_here(entries.wanted);
+    for (index_t s = 0; layer() != nullptr && s < symbolic.num_supernodes(); ++s) {
+      if (!layer()->is_replicated(s)) continue;
+      given.push_back(symbolic.supernode_begin[s]);
+      wanted.push_back(symbolic.supernode_begin[s]);
+    }
+    return SolveReach(symbolic, factor->placement->units, given, wanted);
+  }
   index_t num_ranks() const {
     return layer() != nullptr ? layer()->ranks.num_ranks() : factor->placement->num_ranks();
   }
@@ -74,6 +99,7 @@ struct RankSolvePlan<T>::State {
   std::unique_ptr<solve_detail::RankPlanBody<T>> body;  // without a device
   std::vector<index_t> rows;
   std::unique_ptr<solve_detail::SolveProgram<T>> program;
+  std::optional<solve_detail::ReachedSolve<T>> reached;     // the last solve for single entries
   solve_detail::DeviceRankProgram<T>* on_device = nullptr;  // the program, if it is that
 };
 
@@ -131,11 +157,45 @@ template <class T>
 RankProgram& RankSolvePlan<T>::begin(Operation operation, DenseView<const T> b, DenseView<T> x,
                                      Transport& transport) {
   solve_detail::check_own_rows<T>(static_cast<index_t>(rows().size()), max_rhs(), b, x);
-  if (transport.num_ranks() != state_->num_ranks())
-    throw UsageError("the transport has " + std::to_string(transport.num_ranks()) + " ranks, the plan " +
-                     std::to_string(state_->num_ranks()));
-  state_->program->reset(operation, b, x, transport);
+  solve_detail::check_transport(transport, state_->num_ranks());
+  state_->program->reset({operation, b, x}, transport);
   return *state_->program;
+}
+
+template <class T>
+RankProgram& RankSolvePlan<T>::begin_entries(Operation operation, const RankEntries<T>& entries,
+                                             DenseView<T> x, Transport& transport) {
+  if (state_->on_device != nullptr)
+    throw UsageError("the factor of this plan lies on a device, which solves whole systems: use begin");
+  const auto num_wanted = static_cast<index_t>(entries.own_wanted.size());
+  solve_detail::check_own_rows<T>(num_wanted, max_rhs(), x, x);
+  solve_detail::check_transport(transport, state_->num_ranks());
+  const solve_detail::RankPlanBody<T>& body = *state_->body;
+  auto reach = std::make_shared<const SolveReach>(state_->reach_of(entries));
+  auto graph = std::make_shared<const ReachedGraph>(
+      reached_graph(body.exchange, body.graph, body.factor->placement->units, *reach));
+  state_->reached.emplace(
+      solve_detail::ReachedSolve<T>{std::move(reach), std::move(graph), entries.own, entries.own_wanted});
+  state_->program->reset({operation, x, x, &*state_->reached}, transport);
+  return *state_->program;
+}
+
+template <class T>
+RankCounts RankSolvePlan<T>::entry_counts() const {
+  if (!state_->reached) return {};
+  const solve_detail::ReachedSolve<T>& last = *state_->reached;
+  return {last.reach->entries(), last.graph->num_messages, last.graph->sent_rows};
+}
+
+template <class T>
+RankCounts RankSolvePlan<T>::counts() const {
+  RankCounts counts{2.0 * static_cast<double>(state_->factor->symbolic->panel_entries()), 0, 0};
+  if (!state_->body) return counts;
+  for (const LocalMessage& one : state_->body->graph.messages) {
+    ++counts.messages;
+    counts.rows += one.rows;
+  }
+  return counts;
 }
 
 template <class T>

@@ -84,6 +84,31 @@ struct RankPlanOptions {
   std::shared_ptr<const std::vector<LayerSystem>> systems = nullptr;
 };
 
+/// An entry of a right-hand side.
+template <class T>
+struct RankEntry {
+  index_t row = 0;  ///< number in RankSolvePlan::rows
+  index_t column = 0;
+  T value = T(0);
+};
+
+/// Right-hand sides with few entries, and rows of x that are wanted.
+template <class T>
+struct RankEntries {
+  /// Rows of the permuted matrix in which b has entries, and wanted rows of x: the same on all ranks of a
+  /// layer, in any order. A layer may leave out rows that it does not have.
+  std::span<const index_t> given, wanted;
+  std::span<const RankEntry<T>> own;    ///< entries of b in this rank's rows, each place once
+  std::span<const index_t> own_wanted;  ///< this rank's: numbers in its rows, ascending, each once
+};
+
+/// What a rank does of a solve.
+struct RankCounts {
+  double entries = 0;         ///< of panels that both sweeps read, on all ranks of the layer
+  std::int64_t messages = 0;  ///< that this rank sends
+  offset_t rows = 0;          ///< in them
+};
+
 /// One rank's part of the solves with a factor: built once, with all memory that a solve needs.
 ///
 /// Message-driven: a value is sent down its column to the ranks that have blocks there, contributions are
@@ -135,6 +160,21 @@ class RankSolvePlan {
   /// @throws DimensionError if sizes differ; UsageError if the transport has another number of ranks
   /// @cost 4·entries·k flops over both sweeps; allocates nothing once messages of these sizes have been sent
   RankProgram& begin(Operation operation, DenseView<const T> b, DenseView<T> x, Transport& transport);
+
+  /// Begin to solve for single entries: only the branches of the tree that the entries of b and the wanted
+  /// rows lie in are visited, and only messages between them are sent. In several layers, all that they share
+  /// is visited. What is found has the bits of a solve with all entries, except for the sign of zeros.
+  ///
+  /// @param entries  what its spans refer to must live until the program is done
+  /// @param x  entries.own_wanted.size() × k, k ≤ max_rhs(): the wanted rows of this rank, in their order
+  /// @throws DimensionError; UsageError as begin, and if a device holds the factor
+  /// @cost   O(supernodes) and O(tasks of the rank) bytes; flops, tasks and messages of the visited branches
+  RankProgram& begin_entries(Operation operation, const RankEntries<T>& entries, DenseView<T> x,
+                             Transport& transport);
+  /// Of the last begin_entries.
+  RankCounts entry_counts() const;
+  /// Of any other solve with one group of right-hand sides; without a device.
+  RankCounts counts() const;
 
   /// Diagonal blocks of this rank that were not inverted since their inverse would grow too much.
   index_t guarded_blocks() const;

@@ -55,6 +55,7 @@ void RankTasks<T>::whole_forward(index_t whole, int thread) const {
   copy_rows<T>(own, columns, local);
   std::fill_n(local.row(columns), offset_t{unit.boundary.size()} * stride, T(0));
   for (index_t s = sweep.supernode_begin(group); s < sweep.supernode_end(group); ++s) {
+    if (reach != nullptr && !reach->forward(supernode(s))) continue;
     first().prefetch_after(s, false);
     first().eliminate(s, vectors_of(s, begin, thread));
   }
@@ -75,6 +76,7 @@ void RankTasks<T>::whole_backward(index_t whole, int thread) const {
   const std::span<const index_t> boundary = exchange.boundary_of(unit);
   for (const OwnContribution& one : exchange.contributions_of(unit)) {
     const TopSupernode& top = exchange.tops[one.row_top];
+    if (reach != nullptr && !reach->backward(one.row_supernode)) continue;
     const index_t first_row = symbolic().supernode_begin[one.row_supernode];
     for (index_t k = 0; k < one.count; ++k) {
       const index_t place = static_cast<index_t>(one.own) + k;
@@ -83,6 +85,7 @@ void RankTasks<T>::whole_backward(index_t whole, int thread) const {
     }
   }
   for (index_t s = sweep.supernode_end(group) - 1; s >= sweep.supernode_begin(group); --s) {
+    if (reach != nullptr && !reach->backward(supernode(s))) continue;
     second().prefetch_after(s, true);
     second().substitute(adjoint(), s, vectors_of(s, begin, thread));
   }
@@ -93,23 +96,38 @@ template <class T>
 void RankTasks<T>::add_up(const Reduction& reduction, RhsRows<T> store) const {
   for (const MadeSum& sum : exchange.of(exchange.sums, reduction.sums)) {
     const RhsRows<T> into{store.data + sum.at * stride, stride};
+    const auto parts = exchange.of(exchange.parts, sum.parts);
+    // The last part is of the unit that is visited if any is.
+    if (!is_there(parts.back())) continue;
     std::fill_n(into.data, offset_t{sum.rows} * stride, T(0));
-    for (const StoredPart& part : exchange.of(exchange.parts, sum.parts))
-      add_at<T>(places(part.rows), RhsRows<T>{store.data + part.at * stride, stride}, into);
+    for (const StoredPart& part : parts)
+      if (is_there(part))
+        add_at<T>(places(part.rows), RhsRows<T>{store.data + part.at * stride, stride}, into);
   }
 }
 
 template <class T>
 void RankTasks<T>::add_result(const Reduction& reduction, RhsRows<const T> store, RhsRows<T> to) const {
   for (const StoredPart& part : exchange.of(exchange.parts, reduction.result))
-    add_at<T>(places(part.rows), RhsRows<const T>{store.data + part.at * stride, stride}, to);
+    if (is_there(part))
+      add_at<T>(places(part.rows), RhsRows<const T>{store.data + part.at * stride, stride}, to);
 }
 
 template <class T>
 void RankTasks<T>::write_result(const Reduction& reduction, RhsRows<const T> store, T* to) const {
   for (const StoredPart& part : exchange.of(exchange.parts, reduction.result)) {
+    if (!is_there(part)) continue;
     copy_rows<T>({store.data + part.at * stride, stride}, part.rows.count, {to, stride});
     to += offset_t{part.rows.count} * stride;
+  }
+}
+
+template <class T>
+void RankTasks<T>::read_parts(ArrayPart parts, const T* from) const {
+  for (const StoredPart& part : exchange.of(exchange.parts, parts)) {
+    if (!is_there(part)) continue;
+    copy_rows<T>({from, stride}, part.rows.count, forward_row(part.at));
+    from += offset_t{part.rows.count} * stride;
   }
 }
 

@@ -35,6 +35,7 @@ struct RankTasks {
   RankVectors<T>& vectors;
   bool transposed = false;  ///< LU: the transpose is solved with
   index_t stride = 1;
+  const SolveReach* reach = nullptr;  ///< what is visited; null: everything
 
   const SymbolicFactor& symbolic() const { return *factor.symbolic; }
   index_t width(const TopSupernode& top) const { return symbolic().width(top.supernode); }
@@ -60,8 +61,14 @@ struct RankTasks {
   void block_backward(index_t own, int thread) const;
   /// Form the sums of a reduction in the store.
   void add_up(const Reduction& reduction, RhsRows<T> store) const;
-  /// Copy the rows to send. @returns their number
+  /// Copy the rows to send.
   void write_result(const Reduction& reduction, RhsRows<const T> store, T* to) const;
+  /// Store what has come to a row.
+  void read_parts(ArrayPart parts, const T* from) const;
+  /// Whether the contribution of a block to its column is asked for.
+  bool is_asked_for(const OwnContribution& own) const {
+    return reach == nullptr || reach->backward(factor.owned.panel[own.column]);
+  }
 
  private:
   const SupernodalTriangle<T>& first() const {
@@ -69,6 +76,11 @@ struct RankTasks {
   }
   const SupernodalTriangle<T>& second() const {
     return triangles.upper && !transposed ? *triangles.upper : *triangles.lower;
+  }
+  bool is_there(const StoredPart& part) const { return reach == nullptr || is_reached(part, *reach); }
+  /// @param local_supernode  of structure.sweep
+  index_t supernode(index_t local_supernode) const {
+    return factor.owned.panel[structure.panel[local_supernode]];
   }
   bool adjoint() const { return !triangles.upper && (factor.kind == FactorKind::llt || factor.hermitian); }
   RowPlaces places(const PartRows& rows) const {

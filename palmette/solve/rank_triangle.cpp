@@ -35,10 +35,8 @@ template <class T>
 RankProgram& RankTrianglePlan<T>::begin(Operation operation, DenseView<const T> b, DenseView<T> x,
                                         Transport& transport) {
   solve_detail::check_own_rows<T>(static_cast<index_t>(rows().size()), max_rhs(), b, x);
-  if (transport.num_ranks() != program_->num_ranks())
-    throw UsageError("the transport has " + std::to_string(transport.num_ranks()) + " ranks, the plan " +
-                     std::to_string(program_->num_ranks()));
-  program_->reset(operation, b, x, transport);
+  solve_detail::check_transport(transport, program_->num_ranks());
+  program_->reset({operation, b, x}, transport);
   return *program_;
 }
 

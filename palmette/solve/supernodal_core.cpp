@@ -198,7 +198,8 @@ std::shared_ptr<const SolveReach> SupernodalCore<T>::reach(const EntryRun<T>& ru
   for (const index_t column : run.columns)
     for (const index_t row : run.b.pattern.column(column)) given.push_back(run.in.place_of(row));
   for (const index_t row : run.wanted) wanted.push_back(run.out.place_of(row));
-  return std::make_shared<const SolveReach>(*parts_.structure, given, wanted);
+  return std::make_shared<const SolveReach>(parts_.structure->symbolic(), parts_.structure->partition(),
+                                            given, wanted);
 }
 
 template <class T>

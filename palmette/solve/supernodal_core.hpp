@@ -3,7 +3,6 @@
 
 #include <optional>
 
-#include "palmette/solve/solve_reach.hpp"
 #include "palmette/solve/sweep_steps.hpp"
 #include "palmette/solve/streamed_triangles.hpp"
 #include "palmette/solve/supernodal_triangle.hpp"

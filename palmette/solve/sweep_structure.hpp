@@ -31,14 +31,10 @@ class SweepGroups {
 
   const SymbolicFactor& symbolic() const { return *symbolic_; }
   int entry_bytes() const { return entry_bytes_; }
+  const TreePartition& partition() const { return partition_; }
   index_t num_groups() const { return partition_.num_groups(); }
   index_t supernode_begin(index_t group) const { return partition_.group_begin[group]; }
   index_t supernode_end(index_t group) const { return partition_.group_begin[group + 1]; }
-  /// The group of supernode s. @cost O(log num_groups)
-  index_t group_of(index_t s) const {
-    const auto after = std::upper_bound(partition_.group_begin.begin(), partition_.group_begin.end(), s);
-    return static_cast<index_t>(after - partition_.group_begin.begin()) - 1;
-  }
   index_t column_begin(index_t group) const { return symbolic_->supernode_begin[supernode_begin(group)]; }
   index_t num_columns(index_t group) const {
     return symbolic_->supernode_begin[supernode_end(group)] - column_begin(group);

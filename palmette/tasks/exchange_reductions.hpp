@@ -28,6 +28,13 @@ class ReductionBuilder {
     SumFlow flows;
     index_t position;
     std::vector<offset_t> at;  // by node of the tree: first row in the store, −1: not here
+    bool of_row;
+
+    /// Of the contributors to a node, that which gives it its rows is an ancestor of the others.
+    index_t unit_of(const ExchangeStructure& known, index_t node) const {
+      if (!of_row) return -1;
+      return known.segment(known.in_row(supernode)[tree.shape[node]]).unit;
+    }
   };
 
   template <class RowsOf>
@@ -58,9 +65,11 @@ void ReductionBuilder::add_row(TopSupernode& top, StoredAt&& stored_at) {
   const std::vector<index_t>& who = known_.in_row(top.supernode);
   const SumTree tree = known_.row_sums(top.supernode);
   const auto segment = [&](index_t leaf) -> const BoundarySegment& { return known_.segment(who[leaf]); };
-  Shared shared{top.supernode, tree, ranks,
-                sum_flow(tree, ranks, [&](index_t leaf) { return known_.owner(segment(leaf)); }), position,
-                std::vector<offset_t>(tree.size(), -1)};
+  Shared shared{
+      top.supernode, tree,
+      ranks,         sum_flow(tree, ranks, [&](index_t leaf) { return known_.owner(segment(leaf)); }),
+      position,      std::vector<offset_t>(tree.size(), -1),
+      true};
   for (const index_t leaf : shared.flows.own[position])
     shared.at[leaf] = stored_at(who[tree.contributor[leaf]]);
   top.row_sum =
@@ -76,9 +85,13 @@ void ReductionBuilder::add_column(TopSupernode& top, StoredAt&& stored_at) {
   const SumTree tree = known_.column_sums(top.supernode);
   const index_t first = known_.first_segment(known_.unit_of(top.supernode));
   Shared shared{
-      top.supernode, tree, ranks,
+      top.supernode,
+      tree,
+      ranks,
       sum_flow(tree, ranks, [&](index_t leaf) { return known_.owner(known_.segment(first + leaf)); }),
-      position, std::vector<offset_t>(tree.size(), -1)};
+      position,
+      std::vector<offset_t>(tree.size(), -1),
+      false};
   for (const index_t leaf : shared.flows.own[position])
     shared.at[leaf] = stored_at(first + tree.contributor[leaf]);
   const std::span<const index_t> rows = rows_of_supernode(top.supernode);
@@ -105,11 +118,15 @@ void ReductionBuilder::add_incoming(Shared& shared, offset_t& store, Reduction& 
   result.incoming.begin = static_cast<index_t>(exchange_.incoming.size());
   for (index_t child = shared.ranks.first_child(shared.position);
        child < shared.ranks.end_child(shared.position); ++child) {
-    IncomingSum come{shared.ranks.ranks[child], store, 0};
+    IncomingSum come{shared.ranks.ranks[child], store, 0, {}};
+    come.parts.begin = static_cast<index_t>(exchange_.parts.size());
     for (const index_t node : shared.flows.sums[child].outgoing) {
+      const auto rows = static_cast<index_t>(rows_of(node).size());
+      if (shared.of_row) exchange_.parts.push_back({store, {-1, 0, rows}, shared.unit_of(known_, node)});
       shared.at[node] = store;
-      store += static_cast<offset_t>(rows_of(node).size());
+      store += rows;
     }
+    come.parts.end = static_cast<index_t>(exchange_.parts.size());
     come.rows = static_cast<index_t>(store - come.at);
     exchange_.incoming.push_back(come);
   }
@@ -125,7 +142,8 @@ void ReductionBuilder::add_sums(Shared& shared, offset_t& store, Reduction& resu
     sum.parts.begin = static_cast<index_t>(exchange_.parts.size());
     for (index_t child = tree.child_ptr[node]; child < tree.child_ptr[node + 1]; ++child) {
       const index_t part = tree.child[child];
-      exchange_.parts.push_back({shared.at[part], places_of(rows_of(part), rows_of(node))});
+      exchange_.parts.push_back(
+          {shared.at[part], places_of(rows_of(part), rows_of(node)), shared.unit_of(known_, part)});
     }
     sum.parts.end = static_cast<index_t>(exchange_.parts.size());
     shared.at[node] = store;
@@ -140,7 +158,8 @@ void ReductionBuilder::add_result(const Shared& shared, Reduction& result, RowsO
   result.result.begin = static_cast<index_t>(exchange_.parts.size());
   for (const index_t node : shared.flows.sums[shared.position].outgoing) {
     const auto rows = rows_of(node);
-    exchange_.parts.push_back({shared.at[node], places_of(rows, rows_of_supernode(shared.supernode))});
+    exchange_.parts.push_back({shared.at[node], places_of(rows, rows_of_supernode(shared.supernode)),
+                               shared.unit_of(known_, node)});
     result.outgoing_rows += static_cast<offset_t>(rows.size());
   }
   result.result.end = static_cast<index_t>(exchange_.parts.size());

@@ -13,8 +13,8 @@ class GraphBuilder {
       : exchange_(exchange), symbolic_(symbolic), layer_(layer) {
     graph_.receiver.resize(exchange.tops.size(), {-1, -1, -1, -1});
     graph_.is_given.resize(exchange.tops.size(), 0);
-    first_column_product_.resize(exchange.tops.size());
-    first_row_product_.resize(exchange.tops.size());
+    graph_.first_column_product.resize(exchange.tops.size());
+    graph_.first_row_product.resize(exchange.tops.size());
     awaits_layers_.resize(exchange.tops.size(), 0);
     for (const TopSupernode& top : exchange.tops) graph_.supernode_of_top.push_back(top.supernode);
     if (layer != nullptr) find_meetings();
@@ -69,7 +69,7 @@ class GraphBuilder {
       if (relays(top, top.column_sum)) add_relay(SolvePart::forward_relay, SolveMessage::forward_value, t);
     });
     for_tops([&](index_t t, const TopSupernode& top) {
-      first_column_product_[t] = add_products(SolvePart::column_product, t, top.column_portions);
+      graph_.first_column_product[t] = add_products(SolvePart::column_product, t, top.column_portions);
     });
     for_tops([&](index_t t, const TopSupernode& top) {
       if (top.column_sum != -1)
@@ -79,9 +79,9 @@ class GraphBuilder {
       if (relays(top, top.row_sum)) add_relay(SolvePart::backward_relay, SolveMessage::backward_value, t);
     });
     for_tops([&](index_t t, const TopSupernode& top) {
-      first_row_product_[t] = add_products(SolvePart::row_product, t, top.row_portions);
+      graph_.first_row_product[t] = add_products(SolvePart::row_product, t, top.row_portions);
     });
-    first_whole_backward_ = num_tasks();
+    graph_.first_whole_backward = num_tasks();
     add_wholes(SolvePart::whole_backward);
     add_meetings();
   }
@@ -152,7 +152,7 @@ class GraphBuilder {
   void after_whole(index_t number) {
     for (const OwnContribution& own : exchange_.contributions_of(exchange_.wholes[number]))
       edge(row_sum(own.row_top));
-    edge(first_whole_backward_ + number);
+    edge(graph_.first_whole_backward + number);
   }
 
   void after_row_sum(index_t t) {
@@ -170,7 +170,7 @@ class GraphBuilder {
     const TopSupernode& top = exchange_.tops[t];
     for (const index_t child : exchange_.of(exchange_.ranks, top.column_children))
       send(SolveMessage::forward_value, child, symbolic_.width(top.supernode));
-    edges(first_column_product_[t], top.column_portions.size());
+    edges(graph_.first_column_product[t], top.column_portions.size());
   }
   void after_column_product(const LocalTask& one) {
     const Portion& portion = exchange_.portions[one.portion];
@@ -192,7 +192,7 @@ class GraphBuilder {
     const TopSupernode& top = exchange_.tops[t];
     for (const index_t child : exchange_.of(exchange_.ranks, top.row_children))
       send(SolveMessage::backward_value, child, symbolic_.width(top.supernode));
-    edges(first_row_product_[t], top.row_portions.size());
+    edges(graph_.first_row_product[t], top.row_portions.size());
   }
   void after_row_product(const LocalTask& one) {
     const Portion& portion = exchange_.portions[one.portion];
@@ -200,7 +200,7 @@ class GraphBuilder {
     for (index_t k = portion.begin; k < portion.end; ++k) {
       const OwnContribution& own = exchange_.own[left[k]];
       const bool whole = exchange_.own_is_whole[left[k]] != 0;
-      edge(whole ? first_whole_backward_ + own.column : column_sum(own.column_top));
+      edge(whole ? graph_.first_whole_backward + own.column : column_sum(own.column_top));
     }
   }
 
@@ -252,9 +252,7 @@ class GraphBuilder {
   const SymbolicFactor& symbolic_;
   const LayerSystem* layer_;
   RankGraph graph_;
-  std::vector<index_t> first_column_product_, first_row_product_;  // by top
   std::vector<char> awaits_layers_;  // by top: its part of the backward sweep begins after a meeting
-  index_t first_whole_backward_ = 0;
 };
 
 }  // namespace
@@ -283,7 +281,8 @@ offset_t RankGraph::memory_bytes() const {
   const auto bytes_of = [](const auto&... arrays) {
     return (static_cast<offset_t>(arrays.size() * sizeof(arrays[0])) + ...);
   };
-  return bytes_of(tasks, next, messages, receiver, supernode_of_top, is_given);
+  return bytes_of(tasks, next, messages, receiver, supernode_of_top, is_given, first_column_product,
+                  first_row_product);
 }
 
 RankGraph rank_graph(const SolveExchange& exchange, const SymbolicFactor& symbolic,

@@ -68,8 +68,12 @@ struct RankGraph {
   std::vector<char> is_given;
   std::vector<LayerStep> steps;              // exchanges with other layers, deepest node first
   index_t first_meeting = 0;                 // task of the first step upwards
+  index_t first_whole_backward = 0;          // task of the first whole subtree; forward, they are the first
+  // Length tops: the first of its products; those of its portions follow.
+  std::vector<index_t> first_column_product, first_row_product;
 
   index_t num_tasks() const { return static_cast<index_t>(tasks.size()); }
+  index_t receiver_at(index_t top, SolveMessage kind) const { return receiver[top][static_cast<int>(kind)]; }
   std::span<const index_t> next_of(index_t task) const { return SolveExchange::of(next, tasks[task].next); }
   std::span<const LocalMessage> messages_of(index_t task) const {
     return SolveExchange::of(messages, tasks[task].messages);

@@ -235,20 +235,26 @@ SolveExchange ExchangePlan::exchange(index_t rank) const {
 }
 
 Traffic predicted_solve_traffic(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees,
-                                offset_t row_bytes) {
+                                offset_t row_bytes, const SolveReach* reach) {
   const ExchangeStructure known(symbolic, placement, trees);
   std::vector<TrafficEntry> entries;
-  // Partial sums go up the tree; the supernode's own rows go down.
+  const auto send = [&](index_t source, index_t destination, offset_t rows) {
+    if (rows > 0) entries.push_back({source, destination, 1, rows * row_bytes});
+  };
+  // Partial sums go up the tree; the supernode's own rows go down. `rows_of` is a part of a sum,
+  // `asks_for` says whether its contributor needs the supernode's rows.
   const auto add = [&](index_t s, const SumTree& tree, const CommunicationTree& ranks, const SumFlow& flows,
-                       auto&& rows_of) {
+                       auto&& rows_of, auto&& asks_for) {
     for (index_t position = 1; position < ranks.size(); ++position) {
       offset_t rows = 0;
-      for (const index_t node : flows.sums[position].outgoing)
+      bool is_asked_for = false;
+      for (const index_t node : flows.sums[position].outgoing) {
         rows += rows_of(tree.shape[node]);
-      const index_t rank = ranks.ranks[position],
-                    above = ranks.ranks[ranks.parent(position)];
-      entries.push_back({rank, above, 1, rows * row_bytes});
-      entries.push_back({above, rank, 1, symbolic.width(s) * row_bytes});
+        is_asked_for = is_asked_for || asks_for(tree.shape[node]);
+      }
+      const index_t rank = ranks.ranks[position], above = ranks.ranks[ranks.parent(position)];
+      send(rank, above, rows);
+      send(above, rank, is_asked_for ? symbolic.width(s) : 0);
     }
   };
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
@@ -259,13 +265,20 @@ Traffic predicted_solve_traffic(const SymbolicFactor& symbolic, const Placement&
     };
     const SumTree row_sums = known.row_sums(s), column_sums = known.column_sums(s);
     const index_t first = known.first_segment(known.unit_of(s));
-    add(s, row_sums, rows,
+    add(
+        s, row_sums, rows,
         sum_flow(row_sums, rows, [&](index_t leaf) { return known.owner(segment_in_row(leaf)); }),
-        [&](index_t leaf) { return offset_t{segment_in_row(leaf).count}; });
-    add(s, column_sums, columns,
+        [&](index_t leaf) {
+          const BoundarySegment& one = segment_in_row(leaf);
+          return offset_t{reach == nullptr || reach->forward_group(one.unit) ? one.count : 0};
+        },
+        [&](index_t leaf) { return reach == nullptr || reach->backward_group(segment_in_row(leaf).unit); });
+    add(
+        s, column_sums, columns,
         sum_flow(column_sums, columns,
                  [&](index_t leaf) { return known.owner(known.segment(first + leaf)); }),
-        [&](index_t) { return offset_t{symbolic.width(s)}; });
+        [&](index_t) { return offset_t{reach == nullptr || reach->backward(s) ? symbolic.width(s) : 0}; },
+        [&](index_t) { return reach == nullptr || reach->forward(s); });
   }
   return make_traffic(placement.num_ranks(), std::move(entries));
 }

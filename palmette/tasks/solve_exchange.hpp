@@ -11,6 +11,7 @@
 
 #include "palmette/machine/machine.hpp"
 #include "palmette/place/place.hpp"
+#include "palmette/tasks/solve_reach.hpp"
 
 namespace palmette {
 
@@ -24,7 +25,10 @@ struct PartRows {
 /// A vector of some rows in the rank's store of contributions.
 struct StoredPart {
   offset_t at = 0;   ///< first row in the store
-  PartRows rows;     ///< its rows in the vector that it is added to (outgoing: only their number)
+  PartRows rows;     ///< its rows in the vector that it is added to (outgoing, incoming: only their number)
+  /// of contributions to rows: the unit next to the root among those that contribute to it, so that it is
+  /// zero if a solve does not visit that; −1: never
+  index_t unit = -1;
 };
 
 /// Consecutive entries of one of the arrays of a SolveExchange.
@@ -46,6 +50,7 @@ struct IncomingSum {
   index_t rank = 0;
   offset_t at = 0;   ///< first row in the store
   index_t rows = 0;
+  ArrayPart parts;  ///< of SolveExchange::parts: to a row, what it is made of, one after the other
 };
 
 /// A rank's share of a reduction.
@@ -164,6 +169,12 @@ struct SolveExchange {
     return of(own, one.contributions);
   }
   std::span<const index_t> left_of(const TopSupernode& one) const { return of(left, one.left); }
+  /// The unit whose contribution it is.
+  index_t unit_of(index_t number_in_own, const TreePartition& units) const {
+    const OwnContribution& one = own[number_in_own];
+    return own_is_whole[number_in_own] != 0 ? wholes[one.column].unit
+                                            : units.group_of(tops[one.column_top].supernode);
+  }
 
   /// Number in `tops` of a supernode that it contains.
   index_t top_of(index_t supernode) const {
@@ -198,7 +209,8 @@ SolveExchange solve_exchange(const SymbolicFactor& symbolic, const Placement& pl
                              index_t rank);
 
 /// All messages of one solve (both sweeps) with rows of `row_bytes` bytes, from structure alone.
+/// @param reach  with the placement's units as groups: what the solve visits; null: everything
 Traffic predicted_solve_traffic(const SymbolicFactor& symbolic, const Placement& placement, TreeShape trees,
-                                offset_t row_bytes);
+                                offset_t row_bytes, const SolveReach* reach = nullptr);
 
 }  // namespace palmette

@@ -13,7 +13,9 @@
 #include "palmette/tasks/fan_out.hpp"
 #include "palmette/tasks/layer_exchange.hpp"
 #include "palmette/tasks/rank_graph.hpp"
+#include "palmette/tasks/reached_graph.hpp"
 #include "palmette/tasks/solve_exchange.hpp"
+#include "palmette/tasks/solve_reach.hpp"
 #include "palmette/tasks/solve_tasks.hpp"
 
 namespace palmette {

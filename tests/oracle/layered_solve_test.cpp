@@ -9,7 +9,7 @@
 #include <map>
 
 #include "palmette/factorize/factorize.hpp"
-#include "rank_testing.hpp"
+#include "rank_plans.hpp"
 #include "tests/scalars.hpp"
 #include "tests/seeds.hpp"
 
@@ -20,96 +20,13 @@ using testing::adverse;
 using testing::backward_error;
 using testing::Flavour;
 using testing::flavour_of;
+using testing::LayeredSetting;
+using testing::Layers;
 using testing::Problem;
 using testing::random_sparse;
 using testing::right_sides;
 using testing::same_bits;
-
-struct LayeredSetting {
-  LayeredGrid ranks;
-  LayeredMethod method = LayeredMethod::one_sync_3d;
-  PlacementMap map = PlacementMap::block_cyclic;
-  WholeSubtrees whole;
-  TreeShape trees = TreeShape::binary;
-  index_t rhs_groups = 1;
-};
-
-std::string text(const LayeredSetting& setting) {
-  return std::to_string(setting.ranks.grid.rows) + "x" + std::to_string(setting.ranks.grid.cols) + "x" +
-         std::to_string(setting.ranks.layers) + " " + std::string(name_of(solve_method(2, setting.method))) +
-         " " + std::string(name_of(setting.map)) + " " + std::string(name_of(setting.trees));
-}
-
-/// Plans of all ranks of all layers, with their factors taken from a single factor.
-template <class T>
-struct Layers {
-  Layers(const Factor<T>& factor, const LayeredSetting& setting, index_t max_rhs)
-      : n(factor.size()), ranks(setting.ranks), trees(setting.trees) {
-    const auto cut = std::make_shared<const Layering>(cut_into_layers(*factor.symbolic, ranks.layers));
-    systems = layer_systems(*factor.symbolic, cut, setting.method, {ranks, setting.map, setting.whole});
-    RankPlanOptions options;
-    options.trees = setting.trees;
-    options.max_rhs = max_rhs;
-    options.rhs_groups = setting.rhs_groups;
-    for (const LayerSystem& system : systems) {
-      options.layer = std::make_shared<const LayerSystem>(system);
-      for (index_t rank = 0; rank < ranks.grid.num_ranks(); ++rank)
-        plans.emplace_back(std::make_shared<const RankFactor<T>>(rank_part(
-                               factor, system.symbolic, system.placement, rank, system.supernode)),
-                           options);
-    }
-  }
-
-  /// Right-hand sides of one rank.
-  std::vector<T> part_of(const std::vector<T>& b, std::size_t rank, index_t num_rhs) const {
-    std::vector<T> mine;
-    for (index_t rhs = 0; rhs < num_rhs; ++rhs)
-      for (const index_t row : plans[rank].rows()) mine.push_back(b[row + rhs * n]);
-    return mine;
-  }
-  DenseView<T> view_of(std::vector<T>& mine, std::size_t rank, index_t num_rhs) const {
-    const auto count = static_cast<index_t>(plans[rank].rows().size());
-    return {mine.data(), count, num_rhs, count};
-  }
-
-  /// x of the permuted matrix.
-  std::vector<T> solve(Operation operation, const std::vector<T>& b, index_t num_rhs,
-                       const SimulationOptions& simulation) {
-    SimulatedWorld world(ranks.num_ranks(), simulation);
-    std::vector<std::vector<T>> mine(plans.size());
-    std::vector<RankProgram*> programs;
-    std::vector<int> owners(n, 0);
-    for (std::size_t rank = 0; rank < plans.size(); ++rank) {
-      mine[rank] = part_of(b, rank, num_rhs);
-      for (const index_t row : plans[rank].rows()) ++owners[row];
-      const DenseView<T> both = view_of(mine[rank], rank, num_rhs);
-      programs.push_back(&plans[rank].begin(operation, both, both, world.rank(static_cast<index_t>(rank))));
-    }
-    for (const int count : owners) EXPECT_EQ(count, 1) << "each row has one rank";
-    traffic = world.run(programs).traffic;
-    std::vector<T> x(b.size());
-    for (std::size_t rank = 0; rank < plans.size(); ++rank) put_back(mine[rank], rank, num_rhs, x);
-    return x;
-  }
-  void put_back(const std::vector<T>& mine, std::size_t rank, index_t num_rhs, std::vector<T>& x) const {
-    const auto rows = plans[rank].rows();
-    for (index_t rhs = 0; rhs < num_rhs; ++rhs)
-      for (std::size_t k = 0; k < rows.size(); ++k)
-        x[rows[k] + rhs * n] = mine[k + static_cast<std::size_t>(rhs) * rows.size()];
-  }
-  Traffic predicted(index_t num_rhs) const {
-    return predicted_layered_traffic(systems, trees,
-                                     padded_rhs(sizeof(T), num_rhs) * static_cast<offset_t>(sizeof(T)))
-        .all();
-  }
-
-  index_t n;
-  LayeredGrid ranks;
-  TreeShape trees;
-  std::vector<LayerSystem> systems;
-  std::vector<RankSolvePlan<T>> plans;
-  Traffic traffic;
-};
+using testing::text;
 
 constexpr LayeredMethod methods[] = {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d};
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "palmette/factorize/factorize.hpp"
-#include "rank_testing.hpp"
+#include "rank_plans.hpp"
 #include "tests/scalars.hpp"
 #include "tests/seeds.hpp"
 
@@ -19,79 +19,11 @@ using testing::Flavour;
 using testing::flavour_of;
 using testing::Problem;
 using testing::random_sparse;
+using testing::Ranks;
 using testing::right_sides;
 using testing::same_bits;
 using testing::sanitized;
-
-struct Setting {
-  ProcessGrid grid;
-  PlacementMap map = PlacementMap::block_cyclic;
-  WholeSubtrees whole;
-  TreeShape trees = TreeShape::binary;
-  std::uint64_t seed = 1;
-  index_t rhs_groups = 1;
-};
-
-/// A factor over ranks in one simulated world, and its plans.
-template <class T>
-struct Ranks {
-  Ranks(const Problem<T>& problem, FactorKind kind, const Setting& setting, index_t max_rhs)
-      : n(problem.matrix.rows()),
-        placement(std::make_shared<const Placement>(
-            place(*problem.symbolic, setting.grid, setting.map, setting.whole))),
-        symbolic(problem.symbolic) {
-    SimulatedWorld world(placement->num_ranks(), adverse(setting.seed));
-    std::vector<RankFactorization<T>> parts;
-    std::vector<RankProgram*> programs;
-    for (index_t rank = 0; rank < placement->num_ranks(); ++rank)
-      parts.emplace_back(RankSystem<T>{problem.matrix, problem.symbolic, placement, problem.ordering},
-                         RankFactorizeOptions{kind, 0, 1}, world.rank(rank));
-    for (RankFactorization<T>& part : parts) programs.push_back(&part.program());
-    world.run(programs);
-    for (RankFactorization<T>& part : parts) {
-      RankPlanOptions options;
-      options.trees = setting.trees;
-      options.max_rhs = max_rhs;
-      options.rhs_groups = setting.rhs_groups;
-      plans.emplace_back(std::make_shared<const RankFactor<T>>(part.take()), options);
-    }
-  }
-
-  /// x of the permuted matrix.
-  std::vector<T> solve(Operation operation, const std::vector<T>& b, index_t num_rhs,
-                       const SimulationOptions& simulation) {
-    SimulatedWorld world(placement->num_ranks(), simulation);
-    std::vector<std::vector<T>> mine(plans.size());
-    std::vector<RankProgram*> programs;
-    std::vector<int> owners(n, 0);
-    for (std::size_t rank = 0; rank < plans.size(); ++rank) {
-      const auto rows = plans[rank].rows();
-      for (index_t rhs = 0; rhs < num_rhs; ++rhs)
-        for (const index_t row : rows) mine[rank].push_back(b[row + rhs * n]);
-      for (const index_t row : rows) ++owners[row];
-      const auto count = static_cast<index_t>(rows.size());
-      const DenseView<T> both{mine[rank].data(), count, num_rhs, count};
-      programs.push_back(&plans[rank].begin(operation, both, both, world.rank(static_cast<index_t>(rank))));
-    }
-    for (const int count : owners) EXPECT_EQ(count, 1) << "each row has one rank";
-    const SimulationResult result = world.run(programs);
-    traffic = result.traffic;
-    std::vector<T> x(b.size());
-    for (std::size_t rank = 0; rank < plans.size(); ++rank) {
-      const auto rows = plans[rank].rows();
-      for (index_t rhs = 0; rhs < num_rhs; ++rhs)
-        for (std::size_t k = 0; k < rows.size(); ++k)
-          x[rows[k] + rhs * n] = mine[rank][k + static_cast<std::size_t>(rhs) * rows.size()];
-    }
-    return x;
-  }
-
-  index_t n;
-  std::shared_ptr<const Placement> placement;
-  std::shared_ptr<const SymbolicFactor> symbolic;
-  std::vector<RankSolvePlan<T>> plans;
-  Traffic traffic;
-};
+using testing::Setting;
 
 const std::vector<Setting>& settings() {
   static const std::vector<Setting> list = [] {

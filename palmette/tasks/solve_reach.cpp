@@ -1,10 +1,10 @@
 // From rows up the tree, to the first supernode that is known already.
-#include "palmette/solve/solve_reach.hpp"
+#include "palmette/tasks/solve_reach.hpp"
 
-namespace palmette::solve_detail {
+namespace palmette {
 
-SolveReach::Visited SolveReach::visit(const SweepGroups& groups, std::span<const index_t> rows) {
-  const SymbolicFactor& symbolic = groups.symbolic();
+SolveReach::Visited SolveReach::visit(const SymbolicFactor& symbolic, const TreePartition& groups,
+                                      std::span<const index_t> rows) {
   Visited visited;
   visited.supernode.resize(symbolic.num_supernodes());
   visited.group.resize(groups.num_groups());
@@ -21,8 +21,8 @@ SolveReach::Visited SolveReach::visit(const SweepGroups& groups, std::span<const
   return visited;
 }
 
-SolveReach::SolveReach(const SweepGroups& groups, std::span<const index_t> given,
-                       std::span<const index_t> wanted)
-    : forward_(visit(groups, given)), backward_(visit(groups, wanted)) {}
+SolveReach::SolveReach(const SymbolicFactor& symbolic, const TreePartition& groups,
+                       std::span<const index_t> given, std::span<const index_t> wanted)
+    : forward_(visit(symbolic, groups, given)), backward_(visit(symbolic, groups, wanted)) {}
 
-}  // namespace palmette::solve_detail
+}  // namespace palmette
