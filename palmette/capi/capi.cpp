@@ -39,6 +39,32 @@ void require(bool condition, const char* message) {
   if (!condition) throw UsageError(message);
 }
 
+void require_entries(const palmette_entries* entries, const double* x) {
+  require(entries != nullptr, "entries is NULL");
+  require(entries->num_entries >= 0 && entries->num_wanted >= 0, "a number of entries is negative");
+  require(entries->num_entries == 0 || (entries->row != nullptr && entries->value != nullptr),
+          "row or value is NULL");
+  require(entries->num_wanted == 0 || (entries->wanted != nullptr && x != nullptr), "wanted or x is NULL");
+}
+
+template <class T>
+SparseMatrix<T> sparse_column(index_t first, index_t rows, const palmette_entries& entries) {
+  const T* const values = reinterpret_cast<const T*>(entries.value);
+  Triplets<T> triplets{rows, 1, {}, {}, {}};
+  for (std::int64_t k = 0; k < entries.num_entries; ++k) {
+    if (entries.row[k] < first || entries.row[k] >= first + rows)
+      throw UsageError("entry " + std::to_string(k) + " is in row " + std::to_string(entries.row[k]) +
+                       "; the rows are " + std::to_string(first) + " to " + std::to_string(first + rows - 1) +
+                       ", counted from 0");
+    triplets.row.push_back(entries.row[k] - first);
+    triplets.column.push_back(0);
+    triplets.value.push_back(values[k]);
+  }
+  return from_triplets(triplets);
+}
+template SparseMatrix<double> sparse_column(index_t, index_t, const palmette_entries&);
+template SparseMatrix<std::complex<double>> sparse_column(index_t, index_t, const palmette_entries&);
+
 std::size_t entries_of(int32_t num_columns, const int64_t* column_ptr) {
   require(column_ptr != nullptr, "column_ptr is NULL");
   require(column_ptr[0] == 0, "column_ptr[0] is not 0");
@@ -290,30 +316,14 @@ palmette_status invert(palmette_solver* handle, std::span<const int32_t> rows,
 }
 
 template <class T>
-SparseMatrix<T> sparse_column(index_t n, const palmette_entries& entries) {
-  const auto count = static_cast<std::size_t>(entries.num_entries);
-  const T* const values = reinterpret_cast<const T*>(entries.value);
-  Triplets<T> triplets{n, 1, {}, std::vector<index_t>(count, 0), {}};
-  if (count > 0) {
-    triplets.row.assign(entries.row, entries.row + count);
-    triplets.value.assign(values, values + count);
-  }
-  return from_triplets(triplets);
-}
-
-template <class T>
 palmette_status solve_entries(palmette_solver* handle, palmette_operation operation,
                               const palmette_entries* entries, double* x) {
   Solver<T>& solver = typed_solver<T>(handle);
-  require(entries != nullptr, "entries is NULL");
-  require(entries->num_entries >= 0 && entries->num_wanted >= 0, "a number of entries is negative");
-  require(entries->num_entries == 0 || (entries->row != nullptr && entries->value != nullptr),
-          "row or value is NULL");
-  require(entries->num_wanted == 0 || (entries->wanted != nullptr && x != nullptr), "wanted or x is NULL");
+  require_entries(entries, x);
   EntryRequest request;
   request.operation = operation_from(operation);
-  const std::span<const index_t> wanted(entries->wanted, static_cast<std::size_t>(entries->num_wanted));
-  const auto found = solver.solve_entries(sparse_column<T>(solver.size(), *entries), wanted, request);
+  const auto found =
+      solver.solve_entries(sparse_column<T>(0, solver.size(), *entries), wanted_of(*entries), request);
   if (!found) return record(found.failure());
   std::copy(found.value().x.values.begin(), found.value().x.values.end(), reinterpret_cast<T*>(x));
   const EntryReport& report = found.value().report;

@@ -55,6 +55,15 @@ palmette_status record(const NumericalFailure& failure);
 palmette_status record_unverified(const std::string& message);
 
 void require(bool condition, const char* message);
+/// @throws UsageError if the entries, or where they go, are incomplete @param x  for those that are wanted
+void require_entries(const palmette_entries* entries, const double* x);
+inline std::span<const index_t> wanted_of(const palmette_entries& entries) {
+  return {entries.wanted, static_cast<std::size_t>(entries.num_wanted)};
+}
+/// A column of some rows from `first` on; rows of the entries are those of the whole matrix.
+/// @throws UsageError if an entry is in no such row
+template <class T>
+SparseMatrix<T> sparse_column(index_t first, index_t rows, const palmette_entries& entries);
 /// Entries of compressed columns. @throws UsageError unless their pointers are there, begin at 0 and ascend
 std::size_t entries_of(int32_t num_columns, const int64_t* column_ptr);
 std::optional<FactorKind> kind_from(palmette_kind kind);

@@ -457,6 +457,16 @@ palmette_status palmette_solve_over_ranks_d(palmette_rank_solver* solver, palmet
 palmette_status palmette_solve_over_ranks_z(palmette_rank_solver* solver, palmette_operation operation,
                                             const palmette_columns* columns, palmette_report* report);
 
+/* As palmette_solve_entries_*: each rank passes entries of b in its rows, counted in the whole matrix, and
+ * the rows of the whole x that it wants, which it gets. Ranks whose blocks lie in none of the branches that
+ * are visited compute and send nothing. */
+palmette_status palmette_solve_entries_over_ranks_d(palmette_rank_solver* solver,
+                                                    palmette_operation operation,
+                                                    const palmette_entries* entries, double* x);
+palmette_status palmette_solve_entries_over_ranks_z(palmette_rank_solver* solver,
+                                                    palmette_operation operation,
+                                                    const palmette_entries* entries, double* x);
+
 /* New values for the same rows and pattern, in the order passed to palmette_create_over_ranks_*. */
 palmette_status palmette_refactor_over_ranks_d(palmette_rank_solver* solver, const double* values);
 palmette_status palmette_refactor_over_ranks_z(palmette_rank_solver* solver, const double* values);

@@ -110,6 +110,9 @@ struct EntryTrace {
   SolveTrace solve;
   double bytes = 0;        ///< of the factor that was read, for all blocks of right-hand sides
   double whole_bytes = 0;  ///< that whole solves of these would have read
+  /// Over ranks, of both sweeps, of all ranks: messages and bytes in them, and those of whole solves.
+  double messages = 0, message_bytes = 0;
+  double whole_messages = 0, whole_message_bytes = 0;
 };
 
 /// One of the factors of a matrix: L; D of LDLᵀ; U of LU.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <functional>
-#include <optional>
+#include <memory>
 #include <string>
 
 #include "palmette/solver/entry_check.hpp"
@@ -15,8 +15,12 @@ struct EntrySource {
   /// x ← the wanted entries of the solutions
   std::function<EntryTrace(const SparseMatrix<T>& b, const WantedEntries& wanted, DenseView<T> x)> solve;
   std::span<const index_t> place;              ///< of a row of b in the order of the factor
-  std::optional<EquationRows<T>> equations;    ///< needed for checks
+  std::unique_ptr<const Equations<T>> equations;  ///< needed for checks
 };
+
+/// x ← op(A)⁻¹·x, refined and verified.
+template <class T>
+using WholeSolve = std::function<Outcome<Report>(DenseView<T> x, const SolveRequest& request)>;
 
 /// By the branches that the entries lie in; checked but not refined.
 template <class T>
@@ -25,9 +29,12 @@ SolvedEntries<T> solve_by_branches(const EntrySource<T>& source, const SparseMat
 
 /// The rows of whole solutions, refined and verified. @param why  for a note of the report
 template <class T>
-Outcome<SolvedEntries<T>> solve_whole_for_entries(Solver<T>& solver, const SparseMatrix<T>& b,
+Outcome<SolvedEntries<T>> solve_whole_for_entries(const WholeSolve<T>& solve_whole, const SparseMatrix<T>& b,
                                                   std::span<const index_t> wanted,
                                                   const EntryRequest& request, const std::string& why);
+
+/// @throws UsageError
+void check_wanted_rows(index_t n, std::span<const index_t> wanted);
 
 /// @throws DimensionError; UsageError
 template <class T>

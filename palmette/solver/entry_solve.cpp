@@ -48,6 +48,10 @@ void add(EntryReport& report, const EntryTrace& trace) {
   report.threads = std::max(report.threads, trace.solve.threads);
   report.bytes += trace.bytes;
   report.whole_bytes += trace.whole_bytes;
+  report.messages += trace.messages;
+  report.message_bytes += trace.message_bytes;
+  report.whole_messages += trace.whole_messages;
+  report.whole_message_bytes += trace.whole_message_bytes;
 }
 
 /// b and the wanted rows of one block of right-hand sides.
@@ -66,16 +70,16 @@ struct KnownBlock {
 };
 
 template <class T>
-void check_block(const SparseBlock<T>& block, const EquationRows<T>& equations, const KnownBlock<T>& known,
+void check_block(const SparseBlock<T>& block, const Equations<T>& equations, const KnownBlock<T>& known,
                  EntryReport& report) {
   report.checked_rows = std::max(report.checked_rows, static_cast<index_t>(known.rows.size()));
+  std::vector<KnownEntries<T>> columns;
   for (std::size_t j = 0; j < block.columns.size(); ++j) {
     const index_t column = block.columns[j];
-    const KnownEntries<T> entries{block.b.pattern.column(column), values_of(block.b, column),
-                                  known.unknown, known.x.view().column(static_cast<index_t>(j))};
-    report.backward_error =
-        std::max(report.backward_error, error_of_equations<T>(equations, known.rows, entries));
+    columns.push_back({block.b.pattern.column(column), values_of(block.b, column), known.unknown,
+                       known.x.view().column(static_cast<index_t>(j))});
   }
+  report.backward_error = std::max(report.backward_error, equations.error(known.rows, columns));
 }
 
 template <class T>
@@ -89,7 +93,7 @@ void solve_block(const EntrySource<T>& source, const SparseBlock<T>& block, cons
       known.rows.insert(known.rows.end(), given.begin(), given.end());
     }
     known.rows = sorted_once(std::move(known.rows));
-    const std::vector<index_t> more = unknowns_of(source.equations->columns.pattern, known.rows);
+    const std::vector<index_t> more = source.equations->unknowns(known.rows);
     known.unknown.insert(known.unknown.end(), more.begin(), more.end());
   }
   known.unknown = sorted_once(std::move(known.unknown));
@@ -126,7 +130,7 @@ SolvedEntries<T> solve_by_branches(const EntrySource<T>& source, const SparseMat
 }
 
 template <class T>
-Outcome<SolvedEntries<T>> solve_whole_for_entries(Solver<T>& solver, const SparseMatrix<T>& b,
+Outcome<SolvedEntries<T>> solve_whole_for_entries(const WholeSolve<T>& solve_whole, const SparseMatrix<T>& b,
                                                   std::span<const index_t> wanted,
                                                   const EntryRequest& request, const std::string& why) {
   SolvedEntries<T> solved = room_for(b, wanted);
@@ -145,10 +149,13 @@ Outcome<SolvedEntries<T>> solve_whole_for_entries(Solver<T>& solver, const Spars
       const auto values = values_of(b, first + j);
       for (std::size_t k = 0; k < rows.size(); ++k) x.view()(rows[k], j) = values[k];
     }
-    const Outcome<Report> answer = solver.solve(std::as_const(x).view(), x.view(), how);
+    const Outcome<Report> answer = solve_whole(x.view(), how);
     if (!answer) return answer.failure();
     const SolveReport& solve = *answer.value().solve;
-    add(report, {{solve.method, solve.threads, {}}, solve.bytes, solve.bytes});
+    EntryTrace trace;
+    trace.solve = {solve.method, solve.threads, {}};
+    trace.bytes = trace.whole_bytes = solve.bytes;
+    add(report, trace);
     report.seconds += solve.seconds;
     report.backward_error = std::max(report.backward_error, answer.value().verify->backward_error);
     report.verified = report.verified && answer.value().verify->verified;
@@ -159,15 +166,19 @@ Outcome<SolvedEntries<T>> solve_whole_for_entries(Solver<T>& solver, const Spars
   return solved;
 }
 
+void check_wanted_rows(index_t n, std::span<const index_t> wanted) {
+  for (const index_t row : wanted)
+    if (row < 0 || row >= n)
+      throw UsageError("row " + std::to_string(row) + " of x is wanted, but the matrix is of order " +
+                       std::to_string(n));
+}
+
 template <class T>
 void check_entry_request(index_t n, const SparseMatrix<T>& b, std::span<const index_t> wanted) {
   if (b.rows() != n)
     throw DimensionError("b has " + std::to_string(b.rows()) + " rows, but the matrix is of order " +
                          std::to_string(n));
-  for (const index_t row : wanted)
-    if (row < 0 || row >= n)
-      throw UsageError("row " + std::to_string(row) + " of x is wanted, but the matrix is of order " +
-                       std::to_string(n));
+  check_wanted_rows(n, wanted);
   for (index_t j = 0; j < b.cols(); ++j) {
     const auto rows = b.pattern.column(j);
     const auto values = values_of(b, j);
@@ -178,12 +189,12 @@ void check_entry_request(index_t n, const SparseMatrix<T>& b, std::span<const in
   }
 }
 
-#define PALMETTE_INSTANTIATE(T)                                                                          \
-  template SolvedEntries<T> solve_by_branches(const EntrySource<T>&, const SparseMatrix<T>&,             \
-                                              std::span<const index_t>, const EntryRequest&);            \
-  template Outcome<SolvedEntries<T>> solve_whole_for_entries(Solver<T>&, const SparseMatrix<T>&,         \
-                                                             std::span<const index_t>,                   \
-                                                             const EntryRequest&, const std::string&);   \
+#define PALMETTE_INSTANTIATE(T)                                                                             \
+  template SolvedEntries<T> solve_by_branches(const EntrySource<T>&, const SparseMatrix<T>&,                \
+                                              std::span<const index_t>, const EntryRequest&);               \
+  template Outcome<SolvedEntries<T>> solve_whole_for_entries(const WholeSolve<T>&, const SparseMatrix<T>&,  \
+                                                             std::span<const index_t>, const EntryRequest&, \
+                                                             const std::string&);                           \
   template void check_entry_request(index_t, const SparseMatrix<T>&, std::span<const index_t>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

@@ -32,6 +32,10 @@ class WholeInput final : public RankInput<T> {
           "make a new solver");
   }
   void attach(AnswerSource<T>& source) const override { source.matrix = matrix_.get(); }
+  std::unique_ptr<const Equations<T>> equations(Operation operation) const override {
+    return std::make_unique<WholeEquations<T>>(
+        EquationRows<T>::of(*matrix_, matrix_->symmetry, operation, transposed_));
+  }
   void save(ArchiveWriter& file) const override { save_matrix(file, *matrix_); }
 
   FactorKind choose(std::optional<FactorKind> wanted) const override {
@@ -63,6 +67,7 @@ class WholeInput final : public RankInput<T> {
   std::uint64_t fingerprint_of_values() const { return checksum(std::as_bytes(std::span(matrix_->values))); }
 
   const std::shared_ptr<const SparseMatrix<T>> matrix_;
+  mutable TransposeOnDemand<T> transposed_;
   const bool is_shared_;  // with the caller, or with other ranks of this process
   std::uint64_t pattern_came_as_ = 0, values_came_as_ = 0;  // fingerprints, if it is shared
   Transport& transport_;

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "palmette/archive/archive.hpp"
+#include "palmette/solver/entry_check.hpp"
 #include "palmette/solver/rank_checks.hpp"
 #include "palmette/solver/verified_answer.hpp"
 
@@ -31,6 +32,8 @@ class RankInput {
   virtual void save(ArchiveWriter& file) const = 0;
   /// Make `source` verify its solution against this matrix.
   virtual void attach(AnswerSource<T>& source) const = 0;
+  /// Of op(A); must not outlive this.
+  virtual std::unique_ptr<const Equations<T>> equations(Operation operation) const = 0;
 
   /// As choose_kind. @throws as that, on all ranks
   virtual FactorKind choose(std::optional<FactorKind> wanted) const = 0;
@@ -64,6 +67,7 @@ class RowInput final : public RankInput<T> {
   Symmetry symmetry() const override { return symmetry_; }
   void save(ArchiveWriter& file) const override;
   void attach(AnswerSource<T>& source) const override { source.share = &share_; }
+  std::unique_ptr<const Equations<T>> equations(Operation operation) const override;
   FactorKind choose(std::optional<FactorKind> wanted) const override;
   Outcome<Ordering> order(const OrderOptions& options) const override;
   OwnEntries<T> own_entries(const std::shared_ptr<const SymbolicFactor>& symbolic, const Placement& placement,
@@ -77,6 +81,8 @@ class RowInput final : public RankInput<T> {
   }
   /// By rank.
   const std::vector<RowsOfRank>& ranges() const { return ranges_; }
+  /// Every rank passes its rows of sparse columns, num_rows() × k; @returns all rows. All pass the same k.
+  SparseMatrix<T> whole_columns(const SparseMatrix<T>& own) const;
   /// Every rank passes its rows of n × k columns; @returns all rows
   DenseMatrix<T> whole_columns(DenseView<const T> own) const;
 

@@ -80,8 +80,8 @@ TransportPlan RankInverse<T>::transport_plan_of_solves(const RankPlanOptions& op
 template <class T>
 typename RankInverse<T>::Side RankInverse<T>::side(bool rows) const {
   const SymbolicFactor& symbolic = *symbolic_;
-  return rows ? Side{symbolic.row.new_to_old(), factor_->row_scale}
-              : Side{symbolic.column.new_to_old(), factor_->column_scale};
+  const Permutation& order = rows ? symbolic.row : symbolic.column;
+  return {order.new_to_old(), order.old_to_new(), rows ? factor_->row_scale : factor_->column_scale};
 }
 
 template <class T>

@@ -46,6 +46,13 @@ class RankInverse {
   /// @param b  n × k; x: n × k, may be b's memory
   void apply(Operation operation, DenseView<const T> b, DenseView<T> x);
 
+  /// x ← rows of op(A)⁻¹ times sparse columns, by the branches of the tree that they lie in; every rank must
+  /// call it with the same b and the same wanted entries, and all get the same x. As
+  /// SolvePlan::solve_entries. Not with a device. Columns of b must have finite values.
+  /// @param x  wanted.rows.size() × wanted.columns.size()
+  EntryTrace solve_entries(Operation operation, const SparseMatrix<T>& b, const WantedEntries& wanted,
+                           DenseView<T> x);
+
   const RankFactor<T>& factor() const { return *factor_; }
   index_t max_rhs() const { return max_rhs_; }
   /// Of this rank.
@@ -68,12 +75,29 @@ class RankInverse {
   /// The user's index of each row of the permuted system, and the scale of that row.
   struct Side {
     const std::vector<index_t>& place;
+    const std::vector<index_t>& old_to_new;
     const std::vector<double>& scale;  // empty: ones
     T scaled(const T& value, index_t row) const {
       return scale.empty() ? value : value * static_cast<real_t<T>>(scale[row]);
     }
   };
   Side side(bool rows) const;
+  /// Where rows of the permuted system lie.
+  struct Homes {
+    std::vector<index_t> rank, number;  // by row: whose it is, and its number among that rank's
+  };
+  const Homes& homes();
+  /// Entries of x that one rank gives.
+  struct Given {
+    std::vector<index_t> number;                     // ascending: of its rows
+    std::vector<std::pair<index_t, index_t>> place;  // row of x, and number in `number`
+  };
+  std::vector<Given> wanted_of_ranks(std::span<const index_t> wanted, const Side& out);
+  std::vector<RankEntry<T>> own_entries(const SparseMatrix<T>& b, std::span<const index_t> columns,
+                                        const Side& in);
+  void solve_block(Operation operation, const SparseMatrix<T>& b, const WantedEntries& wanted,
+                   DenseView<T> x);
+  EntryTrace summed(EntryTrace own) const;
   void prepare();
   void reserve(index_t num_rhs);
   static RankSolvePlan<T> plan_for(const RankSolveParts<T>& parts, RankPlanOptions options, index_t rank);
@@ -95,6 +119,8 @@ class RankInverse {
   RankRecord record_;
   DenseMatrix<T> own_;                      // this rank's rows × max_rhs, allocated when first needed
   BytePool pool_;
+  Homes homes_;       // made when first needed
+  EntryTrace spent_;  // by this rank, in the solve for entries that is under way
 };
 
 }  // namespace palmette

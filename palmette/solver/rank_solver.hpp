@@ -9,6 +9,7 @@
 
 #include "palmette/factorize/factorize.hpp"
 #include "palmette/place/place.hpp"
+#include "palmette/solver/entry_solve.hpp"
 #include "palmette/solver/report.hpp"
 #include "palmette/solver/row_block.hpp"
 #include "palmette/solver/solve_request.hpp"
@@ -197,6 +198,26 @@ class RankSolver {
   /// scalars.
   /// @param b  num_rows() × k; x: num_rows() × k, may be b's memory; the same k on all ranks
   Outcome<RankReport> solve_rows(DenseView<const T> b, DenseView<T> x, const SolveRequest& request = {});
+
+  /// Rows of op(A)⁻¹·b for sparse right-hand sides, checked, as Solver::solve_entries: a rank whose blocks
+  /// lie in none of the branches that are visited computes, sends and receives nothing but its part of the
+  /// answer. In several layers, all that they share is visited. Ranks with devices, and factors with replaced
+  /// pivots, solve whole, and say so.
+  /// @param b  n × k; wanted: rows of x; both the same on all ranks, like the request
+  /// @returns x, wanted.size() × k, and the report (its seconds are this rank's), or numerically_singular,
+  ///   the same on all ranks. Entries are those of an unrefined solve over these ranks, bit for bit, but for
+  ///   the sign of zeros
+  /// @throws on all ranks, as Solver::solve_entries; UsageError if ranks pass different arguments
+  /// @cost  as Solver::solve_entries, by all ranks together; O(n) bytes on each at the first call
+  Outcome<SolvedEntries<T>> solve_entries(const SparseMatrix<T>& b, std::span<const index_t> wanted,
+                                          const EntryRequest& request = {});
+
+  /// The same with each rank's rows of b. Each rank temporarily holds all entries of b.
+  /// @param b       num_rows() × k, the same k on all ranks
+  /// @param wanted  rows of the whole x that this rank wants, in any order, also several times
+  /// @returns those rows of x, and the report of all ranks' entries
+  Outcome<SolvedEntries<T>> solve_entries_rows(const SparseMatrix<T>& b, std::span<const index_t> wanted,
+                                               const EntryRequest& request = {});
 
   /// Factorize again with new values in the same pattern, with the same order, scaling and structure. A
   /// solver created from rows takes rows.

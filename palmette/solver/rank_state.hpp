@@ -120,6 +120,16 @@ struct RankSolver<T>::State {
     return *std::move(result);
   }
 
+  /// Why solves for single entries are not made by branches; empty: they are.
+  std::string why_whole() const {
+    if (options.device) return "the factor lies on devices";
+    if (made.report.run.factorize->pivots.perturbed > 0) return "pivots were replaced";
+    return {};
+  }
+  /// In rank_entries.cpp. All arguments have been checked, and are the same on all ranks.
+  Outcome<SolvedEntries<T>> solve_entries(const SparseMatrix<T>& b, std::span<const index_t> wanted,
+                                          const EntryRequest& request);
+
   /// Products of a file of this rank. Every rank must call it.
   void load(const std::shared_ptr<const Archive>& file, bool map) {
     const AnyRankInput<T> found = load_rank_input<T>(*file, ranks());
@@ -140,10 +150,13 @@ struct RankSolver<T>::State {
   /// Each rank's rows of b and x are as many as those of the matrix, and all ranks have as many columns.
   void check_own_rows(DenseView<const T> b, DenseView<T> x) {
     check_parts(ranks(), num_rows(), {"b", b.rows, b.cols}, {"x", x.rows, x.cols});
-    const index_t most = transport.agree(b.cols);
+    check_same_columns(b.cols);
+  }
+  void check_same_columns(index_t columns_of_b) {
+    const index_t most = transport.agree(columns_of_b);
     check_on_all(ranks(), [&] {
-      if (b.cols != most)
-        throw DimensionError("b has " + std::to_string(b.cols) + " columns, but on another rank " +
+      if (columns_of_b != most)
+        throw DimensionError("b has " + std::to_string(columns_of_b) + " columns, but on another rank " +
                              std::to_string(most));
     });
   }

@@ -277,8 +277,8 @@ struct Solver<T>::State {
     };
     source.place = (request.operation == Operation::plain ? symbolic.row : symbolic.column).old_to_new();
     if (request.check)
-      source.equations.emplace(EquationRows<T>::of(*now.known.matrix, now.known.symmetry, request.operation,
-                                                   *now.transposed));
+      source.equations = std::make_unique<WholeEquations<T>>(
+          EquationRows<T>::of(*now.known.matrix, now.known.symmetry, request.operation, *now.transposed));
     return solve_by_branches(source, b, wanted, request);
   }
 
@@ -399,7 +399,10 @@ Outcome<SolvedEntries<T>> Solver<T>::solve_entries(const SparseMatrix<T>& b, std
           if (!request.check || solved.report.verified) return solved;
           why = "equations of the wanted rows did not hold";
         }
-        return solve_whole_for_entries(*this, b, wanted, request, why);
+        const WholeSolve<T> whole = [this](DenseView<T> x, const SolveRequest& how) {
+          return solve(x, x, how);
+        };
+        return solve_whole_for_entries(whole, b, wanted, request, why);
       });
 }
 

@@ -6,13 +6,14 @@
 namespace palmette {
 namespace {
 
-/// Done when a piece of every rank has arrived.
+/// Done when a piece of every rank that gives one has arrived.
 class Gather final : public RankProgram {
  public:
+  /// @param gives      by rank
   /// @param piece_for  what each rank gets; called with every rank
   template <class PieceFor>
-  Gather(Transport& transport, const PieceFor& piece_for)
-      : transport_(transport), pieces_(transport.num_ranks()) {
+  Gather(Transport& transport, std::vector<char> gives, const PieceFor& piece_for)
+      : transport_(transport), gives_(std::move(gives)), pieces_(transport.num_ranks()) {
     for (index_t rank = 0; rank < transport.num_ranks(); ++rank) outgoing_.push_back(piece_for(rank));
     pieces_[transport.rank()] =
         outgoing_[transport.rank()];
@@ -21,7 +22,11 @@ class Gather final : public RankProgram {
     const index_t rank = transport_.rank(), num_ranks = transport_.num_ranks();
     has_come_.assign(pieces_.size(), 0);
     has_come_[rank] = 1;
-    missing_.store(num_ranks - 1, std::memory_order_release);
+    index_t missing = 0;
+    for (index_t other = 0; other < num_ranks; ++other)
+      missing += other != rank && gives_[other] != 0 ? 1 : 0;
+    missing_.store(missing, std::memory_order_release);
+    if (gives_[rank] == 0) return;
     // Each rank begins with its neighbour, so that not all messages go to rank 0 first.
     for (index_t step = 1; step < num_ranks; ++step) {
       const index_t other = (rank + step) % num_ranks;
@@ -39,13 +44,14 @@ class Gather final : public RankProgram {
   bool done() const override { return missing_.load(std::memory_order_acquire) == 0; }
   std::string waiting_for() const override {
     for (std::size_t rank = 0; rank < has_come_.size(); ++rank)
-      if (has_come_[rank] == 0) return "the piece of rank " + std::to_string(rank);
+      if (has_come_[rank] == 0 && gives_[rank] != 0) return "the piece of rank " + std::to_string(rank);
     return "nothing";
   }
   std::vector<SharedBytes> take() { return std::move(pieces_); }
 
  private:
   Transport& transport_;
+  const std::vector<char> gives_;      // by rank
   std::vector<SharedBytes> outgoing_;  // by rank, until sent
   std::vector<SharedBytes> pieces_;  // by rank
   std::vector<char> has_come_;       // by rank
@@ -96,7 +102,16 @@ void exchange(Transport& transport, const std::function<void()>& work) {
 
 std::vector<SharedBytes> gather_from_all(Transport& transport, ThreadTeam& team, SharedBytes mine,
                                          const DriveOptions& options) {
-  Gather gather(transport, [&](index_t) { return mine; });
+  const std::vector<char> all(transport.num_ranks(), 1);
+  return gather_from(all, transport, team, std::move(mine), options);
+}
+
+std::vector<SharedBytes> gather_from(std::span<const char> gives, Transport& transport, ThreadTeam& team,
+                                     SharedBytes mine, const DriveOptions& options) {
+  if (gives.size() != static_cast<std::size_t>(transport.num_ranks()))
+    throw UsageError(std::to_string(gives.size()) + " ranks that give pieces or not, among " +
+                     std::to_string(transport.num_ranks()));
+  Gather gather(transport, {gives.begin(), gives.end()}, [&](index_t) { return mine; });
   drive(gather, transport, team, options);
   return gather.take();
 }
@@ -106,7 +121,7 @@ std::vector<SharedBytes> deal_to_all(Transport& transport, ThreadTeam& team,
   if (pieces.size() != static_cast<std::size_t>(transport.num_ranks()))
     throw UsageError(std::to_string(pieces.size()) + " pieces for " + std::to_string(transport.num_ranks()) +
                      " ranks");
-  Gather gather(transport, [&](index_t rank) { return pieces[rank]; });
+  Gather gather(transport, std::vector<char>(pieces.size(), 1), [&](index_t rank) { return pieces[rank]; });
   drive(gather, transport, team, options);
   return gather.take();
 }

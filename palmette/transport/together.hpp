@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "palmette/transport/rank.hpp"
@@ -27,6 +28,12 @@ void exchange(Transport& transport, const std::function<void()>& work);
 /// @cost  one message to each other rank
 std::vector<SharedBytes> gather_from_all(Transport& transport, ThreadTeam& team, SharedBytes mine,
                                          const DriveOptions& options = {});
+
+/// As gather_from_all, from those ranks alone that have something to give; the others' pieces are empty.
+/// @param gives  by rank, the same on all
+/// @cost  of each rank that gives, one message to each other rank
+std::vector<SharedBytes> gather_from(std::span<const char> gives, Transport& transport, ThreadTeam& team,
+                                     SharedBytes mine, const DriveOptions& options = {});
 
 /// As gather_from_all, but every rank has separate bytes for each rank: pieces[r] is for rank r (its own
 /// included). @returns by rank, its bytes for this one

@@ -85,6 +85,7 @@ std::string class_name(const char* stem) {
 nb::dict to_dict(const Report& report);
 nb::dict to_dict(const RankReport& report);
 nb::dict to_dict(const UpdateReport& report);
+nb::dict to_dict(const EntryReport& report);
 
 /// A report that becomes a dict at the first access: for a small system the conversion takes longer than the
 /// solve.

@@ -83,4 +83,11 @@ SolveRequest solve_request(const nb::dict& given) {
   return request;
 }
 
+EntryRequest entry_request(const nb::dict& given) {
+  EntryRequest request;
+  request.operation = operation(get<std::string>(given, "trans"));
+  request.check = get<bool>(given, "check");
+  return request;
+}
+
 }  // namespace palmette::python

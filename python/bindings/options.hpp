@@ -18,5 +18,7 @@ TriangularSolverOptions triangular_options(const nb::dict& given);
 Operation operation(const std::string& name);
 LoadOptions load_options(const nb::dict& given);
 SolveRequest solve_request(const nb::dict& given);
+/// Without the number of threads.
+EntryRequest entry_request(const nb::dict& given);
 
 }  // namespace palmette::python

@@ -65,6 +65,22 @@ nb::dict to_dict(const UpdateReport& report) {
   return fields;
 }
 
+nb::dict to_dict(const EntryReport& report) {
+  nb::dict fields;
+  fields["method"] = std::string(name_of(report.method));
+  fields["threads"] = report.threads;
+  fields["seconds"] = report.seconds;
+  fields["bytes"] = report.bytes;
+  fields["whole_bytes"] = report.whole_bytes;
+  fields["solved_whole"] = report.solved_whole;
+  fields["checked_rows"] = report.checked_rows;
+  fields["backward_error"] = report.backward_error;
+  fields["bound"] = report.bound;
+  fields["verified"] = report.verified;
+  fields["notes"] = report.notes;
+  return fields;
+}
+
 void bind_report(nb::module_& module) {
   nb::class_<ReportHandle>(module, "Report")
       .def("as_dict", [](const ReportHandle& self) { return to_dict(self.report); })

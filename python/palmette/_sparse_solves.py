@@ -84,7 +84,7 @@ class SparseSolves:
         checked_trans(trans)
         n = self._shape[0]
         wanted = np.arange(n, dtype=np.int32) if rows is None else _input.as_places("rows", rows, n)
-        columns, is_vector = _as_columns(b, n)
+        columns, is_vector = as_columns(b, n, f"the matrix is of order {n}")
         if columns.dtype.kind == "c" and self._dtype.kind != "c":
             parts = [self._solve_sparse(part, wanted, trans, check) for part in (columns.real, columns.imag)]
             x = parts[0] + 1j * parts[1]
@@ -104,12 +104,12 @@ class SparseSolves:
         return values.reshape((len(wanted), columns.shape[1]), order="F")
 
 
-def _as_columns(b: Any, n: int) -> Tuple[Any, bool]:
-    """b as a sparse n × k matrix, and whether it has one dimension."""
+def as_columns(b: Any, rows: int, why: str) -> Tuple[Any, bool]:
+    """b as a sparse rows × k matrix, and whether it has one dimension."""
     is_vector = np.ndim(b) == 1 if not _input.is_sparse(b) else b.ndim == 1
     if is_vector:
         b = b.reshape((-1, 1)) if _input.is_sparse(b) else np.asarray(b).reshape(-1, 1)
     columns = _input.as_csc(b, "b")
-    if columns.shape[0] != n:
-        raise DimensionError(f"b has shape {b.shape}, but the matrix is of order {n}")
+    if columns.shape[0] != rows:
+        raise DimensionError(f"b has shape {b.shape}, but {why}")
     return sparse.csc_array(columns), is_vector

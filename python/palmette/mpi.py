@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, Callable, Dict, Optional, Tuple, Union
+from typing import Any, Dict, Optional, Tuple, Union
 
 import numpy as np
 import scipy.sparse as sparse
 
 from . import _input
+from ._rank_entries import RankEntries, together as _together
 from ._solver import Inertia, SlogdetResult
 from ._verified import SolveOptions, checked_trans, count, _frames_to_the_user
 from .errors import DimensionError, Error, UnverifiedWarning, UsageError
@@ -41,22 +42,6 @@ except ImportError as missing:
     ) from missing
 
 __all__ = ["RowSolver", "UpdatedRowSolver", "load", "solve"]
-
-
-def _together(comm: Any, work: Callable[[], Any]) -> Any:
-    """Run work() on this process. If it raised on any process, raise the error of the first such process on
-    all."""
-    result, error = None, None
-    try:
-        result = work()
-    except (Error, ValueError, TypeError) as raised:
-        error = raised
-    errors = comm.allgather(None if error is None else (type(error).__name__, str(error)))
-    for rank, told in enumerate(errors):
-        if told is not None:
-            kind = DimensionError if told[0] == "DimensionError" else UsageError
-            raise kind(told[1] if comm.size == 1 else f"rank {rank}: {told[1]}") from error
-    return result
 
 
 def _as_csr(A: Any) -> Any:
@@ -98,7 +83,7 @@ def _right_hand_sides(comm: Any, b: Any, rows: int, dtype: np.dtype) -> Any:
     return _together(comm, lambda: _input.as_right_hand_sides(b, rows, dtype))
 
 
-class RowSolver:
+class RowSolver(RankEntries):
     """A matrix factored over MPI ranks, each of which provides some of its rows.
 
     Parameters
@@ -202,13 +187,13 @@ class RowSolver:
             return sum(count for count, _ in given[:self._comm.rank])
         return _together(self._comm, lambda: count("first_row", first_row, 0))
 
-    def _rows(self, A: Any) -> Any:
+    def _rows(self, A: Any, name: str = "A") -> Any:
         nnz = int(A.indptr[-1])
         return getattr(_mpi, f"Rows_{self._dtype.name}").from_csr(
             int(A.shape[1]),
             self._first_row,
             np.ascontiguousarray(A.indptr, dtype=np.int64),
-            _input._int32(A.indices[:nnz], "A"),
+            _input._int32(A.indices[:nnz], name),
             np.ascontiguousarray(A.data[:nnz], dtype=self._dtype),
         )
 

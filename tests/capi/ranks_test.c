@@ -121,6 +121,39 @@ static void devices(int rank, int ranks, int communicator) {
   EXPECT(palmette_create_over_ranks_d(&mine, communicator, &options, &none) == PALMETTE_USAGE && !none);
 }
 
+/* A chain of -1 beside 2: b = e_0 gives x_k = (n - k) / (n + 1). Each rank wants the last row and its first.
+ */
+static void entries_of_a_solution(int rank, int ranks, int communicator) {
+  const int first = first_of(rank, ranks), rows = first_of(rank + 1, ranks) - first;
+  int64_t row_ptr[n + 1] = {0};
+  int32_t column[3 * n];
+  double values[3 * n], found[2] = {0, 0};
+  int64_t entry = 0;
+  for (int k = 0; k < rows; ++k) {
+    const int row = first + k;
+    for (int there = row > 0 ? row - 1 : 0; there <= row + 1 && there < n; ++there) {
+      column[entry] = there;
+      values[entry++] = there == row ? 2 : -1;
+    }
+    row_ptr[k + 1] = entry;
+  }
+  const palmette_rows mine = {n, first, rows, row_ptr, column, values};
+  palmette_rank_solver* solver = NULL;
+  EXPECT(palmette_create_over_ranks_d(&mine, communicator, NULL, &solver) == PALMETTE_OK);
+  const int32_t row[] = {0}, wanted[] = {n - 1, first < n ? first : 0};
+  const double one[] = {1};
+  palmette_entries entries = {first == 0 && rows > 0 ? 1 : 0, row, one, 2, wanted};
+  EXPECT(palmette_solve_entries_over_ranks_d(solver, PALMETTE_PLAIN, &entries, found) == PALMETTE_OK);
+  EXPECT(fabs(found[0] - 1.0 / (n + 1)) < 1e-14);
+  EXPECT(fabs(found[1] - (double)(n - wanted[1]) / (n + 1)) < 1e-14);
+  EXPECT(palmette_solve_entries_over_ranks_z(solver, PALMETTE_PLAIN, &entries, found) == PALMETTE_USAGE);
+  const int32_t outside[] = {n};
+  entries.num_wanted = 1;
+  entries.wanted = outside;
+  EXPECT(palmette_solve_entries_over_ranks_d(solver, PALMETTE_PLAIN, &entries, found) == PALMETTE_USAGE);
+  palmette_destroy_over_ranks(solver);
+}
+
 /* 4·I + e·eᵀ, e all ones, on the factor of 4·I: b = (4 + n)·1 for x = 1. */
 static void updated(int rank, int ranks, int communicator) {
   const int first = first_of(rank, ranks), rows = first_of(rank + 1, ranks) - first;
@@ -254,6 +287,7 @@ int main(int argc, char** argv) {
   devices(rank, ranks, communicator);
   saved(rank, ranks, communicator);
   updated(rank, ranks, communicator);
+  entries_of_a_solution(rank, ranks, communicator);
   misuse(rank, ranks, communicator);
   MPI_Finalize();
   return failures == 0 ? 0 : 1;

@@ -181,6 +181,39 @@ def changes_of_low_rank_use_the_distributed_factor():
     assert repr(real.update(ones)).startswith("<palmette.mpi.UpdatedRowSolver of a 121 x 121 matrix")
 
 
+def single_entries_are_those_of_whole_solutions():
+    for dtype in ["float32", "float64", "complex64", "complex128"]:
+        A = unsymmetric(dtype)
+        n = A.shape[0]
+        first, end = own_rows(n)
+        solver = palmette.mpi.RowSolver(A[first:end], comm)
+        b = sparse.random_array((n, 3), density=2 / n, rng=np.random.default_rng(1)).tocsr().astype(dtype)
+        wanted = [5, -1, first if first < n else 0, 5]
+        for trans in "NTH":
+            x = solver.solve_sparse(b[first:end], wanted, trans=trans)
+            report = solver.sparse_report
+            assert report["verified"] and not report["solved_whole"] and x.dtype == np.dtype(dtype)
+            assert report["messages"] <= report["whole_messages"] and report["bytes"] <= report["whole_bytes"]
+            everything = whole(solver.solve(b[first:end].toarray(), trans=trans))
+            assert np.abs(x - everything[wanted]).max() < 100 * np.sqrt(n) * np.finfo(dtype).eps
+            own = solver.solve_sparse(b[first:end], trans=trans)
+            assert own.shape == (end - first, 3) and np.abs(own - everything[first:end]).max(initial=0) < 1e-4
+    A = unsymmetric()
+    solver = palmette.mpi.RowSolver(A[first:end], comm)
+    load = np.zeros(n, complex)
+    load[7] = 1 + 2j
+    x = solver.solve_sparse(load[first:end], [3])  # a complex b of a real matrix is split
+    assert x.shape == (1,) and np.allclose(x, whole(solver.solve(load[first:end]))[3])
+    last = comm.rank == comm.size - 1
+    fails(palmette.DimensionError, "b has shape",
+          lambda: solver.solve_sparse(load[first:end][:-1] if last else load[first:end]))
+    fails(palmette.UsageError, "outside", lambda: solver.solve_sparse(load[first:end], [n if last else 0]))
+    fails(palmette.UsageError, "trans", lambda: solver.solve_sparse(load[first:end], trans="C"))
+    if last:
+        load[-1] = np.nan
+    fails(palmette.UsageError, "finite", lambda: solver.solve_sparse(load[first:end]))
+
+
 def in_shared_folder(work):
     """work(folder), the same on all processes."""
     folder = comm.bcast(tempfile.mkdtemp() if comm.rank == 0 else None)
@@ -287,6 +320,7 @@ def what_cannot_be_verified_is_warned_of_on_all():
 
 def examples_of_docstrings_run():
     assert doctest.testmod(palmette.mpi).failed == 0
+    assert doctest.testmod(palmette._rank_entries).failed == 0
 
 
 try:
@@ -298,6 +332,7 @@ try:
         each_process_can_have_a_device,
         matching_can_be_left_out,
         changes_of_low_rank_use_the_distributed_factor,
+        single_entries_are_those_of_whole_solutions,
         sets_of_files_give_the_same_bits_and_are_refused_together,
         wrong_input_is_refused_by_all,
         what_cannot_be_verified_is_warned_of_on_all,

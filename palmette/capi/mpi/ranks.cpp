@@ -239,6 +239,25 @@ palmette_status solve(palmette_rank_solver* handle, palmette_operation operation
 }
 
 template <class T>
+palmette_status solve_entries(palmette_rank_solver* handle, palmette_operation operation,
+                              const palmette_entries* entries, double* x) {
+  RankSolver<T>& solver = typed<RankSolver, T>(handle);
+  EntryRequest request;
+  SparseMatrix<T> b;
+  agree_after(*handle->exchange->transport, [&] {
+    require_entries(entries, x);
+    request.operation = operation_from(operation);
+    b = sparse_column<T>(solver.first_row(), solver.num_rows(), *entries);
+  });
+  const auto found = solver.solve_entries_rows(b, wanted_of(*entries), request);
+  if (!found) return record(found.failure());
+  std::copy(found.value().x.values.begin(), found.value().x.values.end(), reinterpret_cast<T*>(x));
+  const EntryReport& report = found.value().report;
+  if (report.verified) return PALMETTE_OK;
+  return record_unverified("the solution is not verified: " + report.notes.back());
+}
+
+template <class T>
 palmette_status refactor(palmette_rank_solver* handle, const double* values) {
   RankSolver<T>& solver = typed<RankSolver, T>(handle);
   agree_after(*handle->exchange->transport,
@@ -295,6 +314,17 @@ palmette_status palmette_solve_over_ranks_d(palmette_rank_solver* solver, palmet
 palmette_status palmette_solve_over_ranks_z(palmette_rank_solver* solver, palmette_operation operation,
                                             const palmette_columns* columns, palmette_report* report) {
   return capi::guarded([&] { return capi::solve<complex_double>(solver, operation, columns, report); });
+}
+
+palmette_status palmette_solve_entries_over_ranks_d(palmette_rank_solver* solver,
+                                                    palmette_operation operation,
+                                                    const palmette_entries* entries, double* x) {
+  return capi::guarded([&] { return capi::solve_entries<double>(solver, operation, entries, x); });
+}
+palmette_status palmette_solve_entries_over_ranks_z(palmette_rank_solver* solver,
+                                                    palmette_operation operation,
+                                                    const palmette_entries* entries, double* x) {
+  return capi::guarded([&] { return capi::solve_entries<complex_double>(solver, operation, entries, x); });
 }
 
 palmette_status palmette_refactor_over_ranks_d(palmette_rank_solver* solver, const double* values) {

@@ -125,6 +125,28 @@ nb::dict solve(RowSolver<T>& self, DenseIn<T> b, DenseOut<T> x, const nb::dict& 
   return to_dict(*report);
 }
 
+/// Entries of this rank's rows of b, row after row. @returns (the values of x column after column, report)
+template <class T>
+nb::tuple solve_entries(RowSolver<T>& self, const RowArrays<T>& b, ArrayIn<index_t> wanted,
+                        const nb::dict& given) {
+  const EntryRequest request = entry_request(given);
+  SolvedEntries<T> solved;
+  {
+    const LockReleased released;
+    const RowBlock<T> rows = b.block();
+    const SparseMatrix<T> columns = transpose(
+        from_compressed_columns<T>(rows.size, rows.num_rows(), rows.row_ptr, rows.column, rows.values));
+    solved = self.solver.solve_entries_rows(columns, span_of(wanted), request).value();
+  }
+  const EntryReport& report = solved.report;
+  nb::dict fields = to_dict(report);
+  fields["messages"] = static_cast<std::int64_t>(report.messages);
+  fields["message_bytes"] = report.message_bytes;
+  fields["whole_messages"] = static_cast<std::int64_t>(report.whole_messages);
+  fields["whole_message_bytes"] = report.whole_message_bytes;
+  return nb::make_tuple(to_numpy(std::move(solved.x.values)), fields);
+}
+
 template <class T>
 UpdatedRowSolver<T> update(RowSolver<T>& self, DenseIn<T> u, DenseIn<T> v) {
   const LockReleased released;
@@ -154,6 +176,7 @@ void bind_rows_of(nb::module_& module) {
   nb::class_<Solver>(module, class_name<T>("RowSolver").c_str())
       .def_static("create", create<T>)
       .def("solve", solve<T>)
+      .def("solve_entries", solve_entries<T>)
       .def("refactor",
            [](Solver& self, const Arrays& rows) {
              const LockReleased released;

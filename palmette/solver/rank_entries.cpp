@@ -1,0 +1,144 @@
+// Solves for single entries over ranks: what Solver does, with checks that all ranks make together.
+#include <algorithm>
+#include <cstring>
+
+#include "palmette/solver/entry_blocks.hpp"
+#include "palmette/solver/rank_solver.hpp"
+#include "palmette/solver/rank_state.hpp"
+
+namespace palmette {
+namespace {
+
+constexpr const char* no_memory_for_entries =
+    "out of memory while a system was solved for single entries over ranks";
+
+/// Ranks with different arguments would wait for each other's messages.
+void check_same_on_all(const RankTeam& ranks, std::uint64_t fingerprint) {
+  const int mine = static_cast<int>(fingerprint & 0x7fffffff), most = ranks.transport.agree(mine);
+  check_on_all(ranks, [&] {
+    if (mine != most)
+      throw UsageError(
+          "b, the wanted rows or the request differ from those of another rank; pass the same on all ranks, "
+          "or each rank's rows to solve_entries_rows");
+  });
+}
+
+template <class T>
+std::uint64_t fingerprint_of(const SparseMatrix<T>& b, std::span<const index_t> wanted,
+                             const EntryRequest& request) {
+  const index_t sizes[] = {b.rows(), b.cols(), static_cast<index_t>(request.operation),
+                           request.check ? 1 : 0};
+  std::uint64_t print = checksum(std::as_bytes(std::span(sizes)));
+  print = checksum(std::as_bytes(wanted), print);
+  print = checksum(std::as_bytes(std::span(b.pattern.column_ptr)), print);
+  print = checksum(std::as_bytes(std::span(b.pattern.row_index)), print);
+  return checksum(std::as_bytes(std::span(b.values)), print);
+}
+
+/// What all ranks want together, ascending.
+std::vector<index_t> wanted_by_all(const RankTeam& ranks, std::span<const index_t> mine) {
+  std::vector<SharedBytes> pieces;
+  BytePool pool;
+  exchange(ranks.transport, [&] {
+    pieces = gather_from_all(ranks.transport, ranks.team, pool.copy(std::as_bytes(mine)), ranks.drive);
+  });
+  std::vector<index_t> all;
+  for (const SharedBytes& piece : pieces) {
+    const auto* const rows = reinterpret_cast<const index_t*>(piece.data());
+    all.insert(all.end(), rows, rows + piece.size() / sizeof(index_t));
+  }
+  return sorted_once(std::move(all));
+}
+
+template <class T>
+DenseMatrix<T> rows_among(const DenseMatrix<T>& x, std::span<const index_t> all,
+                          std::span<const index_t> wanted) {
+  DenseMatrix<T> mine(static_cast<index_t>(wanted.size()), x.cols);
+  for (std::size_t k = 0; k < wanted.size(); ++k) {
+    const auto row = static_cast<index_t>(std::lower_bound(all.begin(), all.end(), wanted[k]) - all.begin());
+    for (index_t column = 0; column < x.cols; ++column)
+      mine.view()(static_cast<index_t>(k), column) = x.view()(row, column);
+  }
+  return mine;
+}
+
+}  // namespace
+
+template <class T>
+Outcome<SolvedEntries<T>> RankSolver<T>::State::solve_entries(const SparseMatrix<T>& b,
+                                                              std::span<const index_t> wanted,
+                                                              const EntryRequest& request) {
+  std::string why = why_whole();
+  if (why.empty()) {
+    const SymbolicFactor& symbolic = *made.symbolic;
+    EntrySource<T> source;
+    source.solve = [&](const SparseMatrix<T>& rhs, const WantedEntries& entries, DenseView<T> x) {
+      EntryTrace trace = made.inverse->solve_entries(request.operation, rhs, entries, x);
+      trace.solve = {made.report.method, team.size()};
+      return trace;
+    };
+    source.place = (request.operation == Operation::plain ? symbolic.row : symbolic.column).old_to_new();
+    if (request.check) source.equations = made.input->equations(request.operation);
+    SolvedEntries<T> solved = solve_by_branches(source, b, wanted, request);
+    const bool holds = transport.agree(solved.report.verified ? 0 : 1) == 0;
+    if (!request.check || holds) return solved;
+    why = "equations of the wanted rows did not hold";
+  }
+  const WholeSolve<T> whole = [this](DenseView<T> x, const SolveRequest& how) -> Outcome<Report> {
+    const DenseMatrix<T> rhs = copy_of(x);
+    Outcome<RankReport> answer = solve_together(rhs.view(), x, how);
+    if (!answer) return answer.failure();
+    return std::move(answer).value().run;
+  };
+  return solve_whole_for_entries(whole, b, wanted, request, why);
+}
+
+template <class T>
+Outcome<SolvedEntries<T>> RankSolver<T>::solve_entries(const SparseMatrix<T>& b,
+                                                       std::span<const index_t> wanted,
+                                                       const EntryRequest& request) {
+  return with_memory_errors(no_memory_for_entries, [&]() -> Outcome<SolvedEntries<T>> {
+    check_on_all(state_->ranks(), [&] {
+      state_->made.input->check_unchanged();
+      check_entry_request(size(), b, wanted);
+    });
+    check_same_on_all(state_->ranks(), fingerprint_of(b, wanted, request));
+    return state_->solve_entries(b, wanted, request);
+  });
+}
+
+template <class T>
+Outcome<SolvedEntries<T>> RankSolver<T>::solve_entries_rows(const SparseMatrix<T>& b,
+                                                            std::span<const index_t> wanted,
+                                                            const EntryRequest& request) {
+  return with_memory_errors(no_memory_for_entries, [&]() -> Outcome<SolvedEntries<T>> {
+    State& state = *state_;
+    check_on_all(state.ranks(), [&] {
+      state.made.input->check_unchanged();
+      if (b.rows() != num_rows())
+        throw DimensionError("b has " + std::to_string(b.rows()) + " rows, but this rank has " +
+                             std::to_string(num_rows()) + " rows of the matrix");
+      check_entry_request(b.rows(), b, {});
+      check_wanted_rows(size(), wanted);
+    });
+    state.check_same_columns(b.cols());
+    const SparseMatrix<T> whole = state.rows != nullptr ? state.rows->whole_columns(b) : b;
+    const std::vector<index_t> all = wanted_by_all(state.ranks(), wanted);
+    check_same_on_all(state.ranks(), fingerprint_of<T>(whole, all, request));
+    Outcome<SolvedEntries<T>> solved = state.solve_entries(whole, all, request);
+    if (solved) solved.value().x = rows_among(solved.value().x, all, wanted);
+    return solved;
+  });
+}
+
+#define PALMETTE_INSTANTIATE(T)                                               \
+  template Outcome<SolvedEntries<T>> RankSolver<T>::State::solve_entries(     \
+      const SparseMatrix<T>&, std::span<const index_t>, const EntryRequest&); \
+  template Outcome<SolvedEntries<T>> RankSolver<T>::solve_entries(            \
+      const SparseMatrix<T>&, std::span<const index_t>, const EntryRequest&); \
+  template Outcome<SolvedEntries<T>> RankSolver<T>::solve_entries_rows(       \
+      const SparseMatrix<T>&, std::span<const index_t>, const EntryRequest&);
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette

@@ -1,0 +1,119 @@
+"""Solves with sparse right-hand sides over MPI ranks, and for some entries of x."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Callable, Dict, Optional, Tuple
+
+import numpy as np
+from scipy import sparse
+
+from . import _input
+from ._sparse_solves import as_columns
+from ._verified import _frames_to_the_user, checked_trans
+from .errors import DimensionError, Error, UnverifiedWarning, UsageError
+
+
+def together(comm: Any, work: Callable[[], Any]) -> Any:
+    """Run work() on this process. If it raised on any process, raise the error of the first such process on
+    all."""
+    result, error = None, None
+    try:
+        result = work()
+    except (Error, ValueError, TypeError) as raised:
+        error = raised
+    errors = comm.allgather(None if error is None else (type(error).__name__, str(error)))
+    for rank, told in enumerate(errors):
+        if told is not None:
+            kind = DimensionError if told[0] == "DimensionError" else UsageError
+            raise kind(told[1] if comm.size == 1 else f"rank {rank}: {told[1]}") from error
+    return result
+
+
+class RankEntries:
+    """Solves that visit only a part of the factor of a `RowSolver`."""
+
+    _core: Any
+    _comm: Any
+    _shape: Tuple[int, int]
+    _dtype: np.dtype
+    _first_row: int
+    _rows: Callable[..., Any]
+    _sparse_report: Optional[Dict[str, Any]] = None
+
+    @property
+    def sparse_report(self) -> Optional[Dict[str, Any]]:
+        """What the last `solve_sparse` did; None before the first.
+
+        As `palmette.Solver.sparse_report`, with sums over all processes, except for the ``seconds`` of this
+        one. Also ``messages`` between processes and ``message_bytes``, without those that bring x to them,
+        and ``whole_messages`` and ``whole_message_bytes`` of solves with the whole factor.
+        """
+        return self._sparse_report
+
+    def solve_sparse(self, b: Any, rows: Any = None, *, trans: str = "N", check: bool = True) -> np.ndarray:
+        """Solve op(A) x = b for a sparse b, and return some rows of x.
+
+        As `palmette.Solver.solve_sparse`: only those branches of the elimination tree are visited that hold
+        entries of b (forward) or rows that a process asks for (backward). A process without blocks in these
+        branches computes nothing, and sends and receives only its part of the answer.
+
+        Parameters
+        ----------
+        b : sparse array or matrix, shape (rows, k) or (rows,)
+            This process's rows, with the same k on all processes. Dense arrays are converted.
+        rows : array_like of int, shape (m,), optional
+            Rows of the whole x that this process wants, also those of others; negative ones count from the
+            end. Its own by default.
+        trans : {"N", "T", "H"}
+            Solve with A, Aᵀ or Aᴴ.
+        check : bool
+            False: equations are not checked, and the answer counts as unverified.
+
+        Returns
+        -------
+        ndarray, shape (m, k), or (m,) for a b with one dimension
+
+        Raises
+        ------
+        DimensionError, UsageError, SingularError
+            As `palmette.Solver.solve_sparse`, on all processes.
+
+        Warns
+        -----
+        UnverifiedWarning
+            On all processes, if the systems had to be solved whole and a solution fails verification.
+
+        Examples
+        --------
+        >>> from mpi4py import MPI
+        >>> import palmette.mpi
+        >>> from scipy import sparse
+        >>> solver = palmette.mpi.RowSolver([[2.0, 1.0], [1.0, 3.0]], MPI.COMM_SELF)
+        >>> solver.solve_sparse(sparse.csc_array([[5.0], [0.0]]), rows=[1]).round(12)
+        array([[-1.]])
+        """
+        columns, is_vector, wanted = together(self._comm, lambda: self._checked_entries(b, rows, trans))
+        is_split = self._dtype.kind != "c" and any(self._comm.allgather(columns.dtype.kind == "c"))
+        if is_split:
+            columns = sparse.hstack([columns.real, columns.imag])
+        given = together(self._comm, lambda: self._rows(sparse.csr_array(columns), "b"))
+        request = {"trans": trans, "check": bool(check)}
+        values, report = self._core.solve_entries(given, wanted, request)
+        self._sparse_report = report
+        if check and not report["verified"]:
+            said = f"the solution is not verified: {'; '.join(report['notes'])}"
+            warnings.warn(said, UnverifiedWarning, stacklevel=_frames_to_the_user())
+        x = values.reshape((len(wanted), columns.shape[1]), order="F")
+        if is_split:
+            half = x.shape[1] // 2
+            x = x[:, :half] + 1j * x[:, half:]
+        return x[:, 0] if is_vector else x
+
+    def _checked_entries(self, b: Any, rows: Any, trans: str) -> Tuple[Any, bool, np.ndarray]:
+        checked_trans(trans)
+        own, n = self._shape
+        columns, is_vector = as_columns(b, own, f"this process has {own} rows of A")
+        if rows is None:
+            return columns, is_vector, np.arange(self._first_row, self._first_row + own, dtype=np.int32)
+        return columns, is_vector, _input.as_places("rows", rows, n)
