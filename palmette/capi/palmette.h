@@ -467,6 +467,16 @@ palmette_status palmette_solve_entries_over_ranks_z(palmette_rank_solver* solver
                                                     palmette_operation operation,
                                                     const palmette_entries* entries, double* x);
 
+/* As palmette_inverse_entries_*, with the same lists on all ranks, which all get the values. Columns are
+ * solved for by the branches of the tree that their entries lie in, 64 at a time; three are compared with
+ * whole solutions. */
+palmette_status palmette_inverse_entries_over_ranks_d(palmette_rank_solver* solver, int64_t count,
+                                                      const int32_t* row, const int32_t* column,
+                                                      double* values);
+palmette_status palmette_inverse_entries_over_ranks_z(palmette_rank_solver* solver, int64_t count,
+                                                      const int32_t* row, const int32_t* column,
+                                                      double* values);
+
 /* New values for the same rows and pattern, in the order passed to palmette_create_over_ranks_*. */
 palmette_status palmette_refactor_over_ranks_d(palmette_rank_solver* solver, const double* values);
 palmette_status palmette_refactor_over_ranks_z(palmette_rank_solver* solver, const double* values);

@@ -15,24 +15,12 @@ namespace palmette {
 namespace {
 
 constexpr index_t most_columns = 64;
-/// Two answers whose errors are bounded may differ by both bounds; the rest is for the recurrence, whose
-/// error has no bound of its own.
-constexpr double times_the_bound = 10;
 
 template <class T>
 DenseMatrix<T> unit_vectors(index_t n, std::span<const index_t> columns) {
   DenseMatrix<T> units(n, static_cast<index_t>(columns.size()));
   for (index_t k = 0; k < units.cols; ++k) units.view()(columns[k], k) = T(1);
   return units;
-}
-
-/// Different columns, by the seed.
-std::vector<index_t> chosen_columns(index_t n, const InverseRequest& request) {
-  std::mt19937_64 random(request.seed);
-  std::set<index_t> columns;
-  while (static_cast<index_t>(columns.size()) < std::min(n, request.check_columns))
-    columns.insert(static_cast<index_t>(random() % static_cast<std::uint64_t>(n)));
-  return {columns.begin(), columns.end()};
 }
 
 /// Compares one column with a solution.
@@ -52,7 +40,7 @@ Outcome<void> check(Solver<T>& solver, const InverseRequest& request, CheckedInv
   how.condition = true;
   how.threads = request.threads;
   InverseReport& report = made.report;
-  for (const index_t column : chosen_columns(solver.size(), request)) {
+  for (const index_t column : columns_to_check(solver.size(), request)) {
     DenseMatrix<T> z = unit_vectors<T>(solver.size(), std::span(&column, 1));
     const auto answer = solver.solve(std::as_const(z).view(), z.view(), how);
     if (!answer) return answer.failure();
@@ -87,16 +75,6 @@ CheckedInverse<T> select(Solver<T>& solver, const InverseRequest& request) {
   return made;
 }
 
-void check_entries(index_t n, std::span<const index_t> rows, std::span<const index_t> columns) {
-  if (rows.size() != columns.size())
-    throw DimensionError("entries of the inverse: " + std::to_string(rows.size()) + " rows but " +
-                         std::to_string(columns.size()) + " columns");
-  for (std::size_t k = 0; k < rows.size(); ++k)
-    if (rows[k] < 0 || rows[k] >= n || columns[k] < 0 || columns[k] >= n)
-      throw UsageError("entry " + std::to_string(k) + " of the inverse, (" + std::to_string(rows[k]) + ", " +
-                       std::to_string(columns[k]) + "), is outside the matrix of order " + std::to_string(n));
-}
-
 /// Solves for the columns of the entries that are missing. @param missing  column → places in the lists
 template <class T>
 Outcome<void> solve_for(Solver<T>& solver, const std::map<index_t, std::vector<std::size_t>>& missing,
@@ -125,6 +103,24 @@ Outcome<void> solve_for(Solver<T>& solver, const std::map<index_t, std::vector<s
 
 }  // namespace
 
+void check_entries_of_inverse(index_t n, std::span<const index_t> rows, std::span<const index_t> columns) {
+  if (rows.size() != columns.size())
+    throw DimensionError("entries of the inverse: " + std::to_string(rows.size()) + " rows but " +
+                         std::to_string(columns.size()) + " columns");
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    if (rows[k] < 0 || rows[k] >= n || columns[k] < 0 || columns[k] >= n)
+      throw UsageError("entry " + std::to_string(k) + " of the inverse, (" + std::to_string(rows[k]) + ", " +
+                       std::to_string(columns[k]) + "), is outside the matrix of order " + std::to_string(n));
+}
+
+std::vector<index_t> columns_to_check(index_t count, const InverseRequest& request) {
+  std::mt19937_64 random(request.seed);
+  std::set<index_t> columns;
+  while (static_cast<index_t>(columns.size()) < std::min(count, request.check_columns))
+    columns.insert(static_cast<index_t>(random() % static_cast<std::uint64_t>(count)));
+  return {columns.begin(), columns.end()};
+}
+
 template <class T>
 Outcome<CheckedInverse<T>> selected_inverse(Solver<T>& solver, const InverseRequest& request) {
   CheckedInverse<T> made = select(solver, request);
@@ -136,7 +132,7 @@ Outcome<CheckedInverse<T>> selected_inverse(Solver<T>& solver, const InverseRequ
 template <class T>
 Outcome<InverseEntries<T>> inverse_entries(Solver<T>& solver, std::span<const index_t> rows,
                                            std::span<const index_t> columns, const InverseRequest& request) {
-  check_entries(solver.size(), rows, columns);
+  check_entries_of_inverse(solver.size(), rows, columns);
   auto made = selected_inverse(solver, request);
   if (!made) return made.failure();
   InverseEntries<T> entries{std::vector<T>(rows.size()), std::move(made.value().report)};

@@ -21,7 +21,7 @@ struct InverseRequest {
 
 /// How entries of A⁻¹ were computed, and how far they are from solutions of A·z = e_j.
 struct InverseReport {
-  double seconds = 0;  ///< of the recurrence; 0 if no entry needed it
+  double seconds = 0;  ///< of the recurrence; 0 if no entry needed it; over ranks of the solves
   double flops = 0;
   offset_t memory_bytes = 0;
   index_t solved_columns = 0;  ///< columns with entries off the pattern of the factor, which were solved for
@@ -44,6 +44,15 @@ struct CheckedInverse {
   SelectedInverse<T> inverse;
   InverseReport report;
 };
+
+/// Two answers whose errors are bounded may differ by both bounds; the rest is for what has no bound of its
+/// own.
+inline constexpr double times_the_bound = 10;
+
+/// @throws DimensionError, UsageError as inverse_entries
+void check_entries_of_inverse(index_t n, std::span<const index_t> rows, std::span<const index_t> columns);
+/// request.check_columns different ones of 0 … count − 1, or all, ascending, by the seed.
+std::vector<index_t> columns_to_check(index_t count, const InverseRequest& request);
 
 /// The entries of A⁻¹ on the pattern of the factor.
 /// @returns them; or the failure of a solve that checks them: numerically singular

@@ -117,6 +117,14 @@ void check_on_all(const RankTeam& ranks, const std::function<void()>& work) {
   }
 }
 
+void check_same_on_all(const RankTeam& ranks, std::uint64_t print, const std::string& arguments,
+                       const std::string& remedy) {
+  const int mine = static_cast<int>(print & 0x7fffffff), most = ranks.transport.agree(mine);
+  check_on_all(ranks, [&] {
+    if (mine != most) throw UsageError(arguments + " differ from those of another rank; " + remedy);
+  });
+}
+
 void check_parts(const RankTeam& ranks, index_t rows, const PartOfRank& one, const PartOfRank& other) {
   check_on_all(ranks, [&] {
     if (one.rows == rows && other.rows == rows && one.cols == other.cols) return;

@@ -1,7 +1,9 @@
 // Inside `solver`: checks of arguments of each rank; if one fails, all ranks throw.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "palmette/solver/rank_inverse.hpp"
@@ -13,6 +15,12 @@ namespace palmette {
 /// @throws if the work of any rank threw: on every rank the same UsageError, DimensionError, MemoryError or
 ///   IoError, naming the first such rank, or its file; any other error on its own rank, BrokenRun elsewhere
 void check_on_all(const RankTeam& ranks, const std::function<void()>& work);
+
+/// Ranks that pass different arguments would wait for each other's messages. Every rank must call it.
+/// @param print  checksum of this rank's arguments
+/// @throws UsageError on all ranks unless it is the same
+void check_same_on_all(const RankTeam& ranks, std::uint64_t print, const std::string& arguments,
+                       const std::string& remedy);
 
 /// A rank's rows of something that has as many rows as the matrix.
 struct PartOfRank {

@@ -12,16 +12,9 @@ namespace {
 constexpr const char* no_memory_for_entries =
     "out of memory while a system was solved for single entries over ranks";
 
-/// Ranks with different arguments would wait for each other's messages.
-void check_same_on_all(const RankTeam& ranks, std::uint64_t fingerprint) {
-  const int mine = static_cast<int>(fingerprint & 0x7fffffff), most = ranks.transport.agree(mine);
-  check_on_all(ranks, [&] {
-    if (mine != most)
-      throw UsageError(
-          "b, the wanted rows or the request differ from those of another rank; pass the same on all ranks, "
-          "or each rank's rows to solve_entries_rows");
-  });
-}
+constexpr const char* arguments_of_entries = "b, the wanted rows or the request";
+constexpr const char* same_everywhere =
+    "pass the same on all ranks, or each rank's rows to solve_entries_rows";
 
 template <class T>
 std::uint64_t fingerprint_of(const SparseMatrix<T>& b, std::span<const index_t> wanted,
@@ -102,7 +95,8 @@ Outcome<SolvedEntries<T>> RankSolver<T>::solve_entries(const SparseMatrix<T>& b,
       state_->made.input->check_unchanged();
       check_entry_request(size(), b, wanted);
     });
-    check_same_on_all(state_->ranks(), fingerprint_of(b, wanted, request));
+    check_same_on_all(state_->ranks(), fingerprint_of(b, wanted, request), arguments_of_entries,
+                      same_everywhere);
     return state_->solve_entries(b, wanted, request);
   });
 }
@@ -124,7 +118,8 @@ Outcome<SolvedEntries<T>> RankSolver<T>::solve_entries_rows(const SparseMatrix<T
     state.check_same_columns(b.cols());
     const SparseMatrix<T> whole = state.rows != nullptr ? state.rows->whole_columns(b) : b;
     const std::vector<index_t> all = wanted_by_all(state.ranks(), wanted);
-    check_same_on_all(state.ranks(), fingerprint_of<T>(whole, all, request));
+    check_same_on_all(state.ranks(), fingerprint_of<T>(whole, all, request), arguments_of_entries,
+                      same_everywhere);
     Outcome<SolvedEntries<T>> solved = state.solve_entries(whole, all, request);
     if (solved) solved.value().x = rows_among(solved.value().x, all, wanted);
     return solved;

@@ -10,6 +10,7 @@
 #include "palmette/factorize/factorize.hpp"
 #include "palmette/place/place.hpp"
 #include "palmette/solver/entry_solve.hpp"
+#include "palmette/solver/inverse_entries.hpp"
 #include "palmette/solver/report.hpp"
 #include "palmette/solver/row_block.hpp"
 #include "palmette/solver/solve_request.hpp"
@@ -218,6 +219,23 @@ class RankSolver {
   /// @returns those rows of x, and the report of all ranks' entries
   Outcome<SolvedEntries<T>> solve_entries_rows(const SparseMatrix<T>& b, std::span<const index_t> wanted,
                                                const EntryRequest& request = {});
+
+  /// Entries (rows[k], columns[k]) of A⁻¹, by solves for single entries: 64 columns with common branches at a
+  /// time, each for the rows that are asked for in them. The equations of these rows and columns are checked,
+  /// and some columns are solved for whole and compared.
+  /// @param rows, columns  counted from 0, in any order, also several times; the same on all ranks, like the
+  ///   request, of which `threads` is not used
+  /// @returns the values, the same on all ranks; report.solved_columns are all columns asked for, and
+  ///   report.seconds those of this rank's solves; or numerically_singular
+  /// @throws on all ranks, as inverse_entries; UsageError if ranks pass different arguments
+  /// @cost  for every 64 columns twice the panels of their branches, by all ranks together. All entries on
+  ///   the pattern of the factor are not found over ranks: selected_inverse needs the factor on one machine
+  Outcome<InverseEntries<T>> inverse_entries(std::span<const index_t> rows, std::span<const index_t> columns,
+                                             const InverseRequest& request = {});
+  /// The diagonal of A⁻¹. @cost  as inverse_entries for n/64 groups of columns: the sum of their paths to the
+  ///   root, which is more than inverse_diagonal of one machine needs, about n/64 times the panels of the
+  ///   largest separators
+  Outcome<InverseEntries<T>> inverse_diagonal(const InverseRequest& request = {});
 
   /// Factorize again with new values in the same pattern, with the same order, scaling and structure. A
   /// solver created from rows takes rows.

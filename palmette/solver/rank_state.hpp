@@ -129,6 +129,9 @@ struct RankSolver<T>::State {
   /// In rank_entries.cpp. All arguments have been checked, and are the same on all ranks.
   Outcome<SolvedEntries<T>> solve_entries(const SparseMatrix<T>& b, std::span<const index_t> wanted,
                                           const EntryRequest& request);
+  /// In rank_inverse_columns.cpp, likewise.
+  Outcome<InverseEntries<T>> inverse_entries(std::span<const index_t> row, std::span<const index_t> column,
+                                             const InverseRequest& request);
 
   /// Products of a file of this rank. Every rank must call it.
   void load(const std::shared_ptr<const Archive>& file, bool map) {

@@ -86,6 +86,7 @@ nb::dict to_dict(const Report& report);
 nb::dict to_dict(const RankReport& report);
 nb::dict to_dict(const UpdateReport& report);
 nb::dict to_dict(const EntryReport& report);
+nb::dict to_dict(const InverseReport& report);
 
 /// A report that becomes a dict at the first access: for a small system the conversion takes longer than the
 /// solve.

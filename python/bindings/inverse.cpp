@@ -11,20 +11,6 @@ InverseRequest request_of(int threads, index_t check) {
   return request;
 }
 
-nb::dict to_dict(const InverseReport& report) {
-  nb::dict fields;
-  fields["seconds"] = report.seconds;
-  fields["flops"] = report.flops;
-  fields["memory_bytes"] = report.memory_bytes;
-  fields["solved_columns"] = report.solved_columns;
-  fields["checked_columns"] = report.checked_columns;
-  fields["difference"] = report.difference;
-  fields["bound"] = report.bound;
-  fields["verified"] = report.verified;
-  fields["notes"] = report.notes;
-  return fields;
-}
-
 /// (values, report)
 template <class T>
 nb::tuple checked_entries(Solver<T>& solver, ArrayIn<index_t> rows, ArrayIn<index_t> columns, int threads,
@@ -34,7 +20,7 @@ nb::tuple checked_entries(Solver<T>& solver, ArrayIn<index_t> rows, ArrayIn<inde
     const LockReleased released;
     found = inverse_entries<T>(solver, span_of(rows), span_of(columns), request_of(threads, check)).value();
   }
-  return nb::make_tuple(to_numpy(std::move(found.values)), to_dict(found.report));
+  return nb::make_tuple(to_numpy(std::move(found.values)), python::to_dict(found.report));
 }
 
 /// (arrays of to_arrays, report)
@@ -48,7 +34,7 @@ nb::tuple selected(Solver<T>& solver, int threads, index_t check) {
     matrix = made.inverse.matrix();
     report = std::move(made.report);
   }
-  return nb::make_tuple(to_arrays(std::move(matrix)), to_dict(report));
+  return nb::make_tuple(to_arrays(std::move(matrix)), python::to_dict(report));
 }
 
 }  // namespace

@@ -81,6 +81,20 @@ nb::dict to_dict(const EntryReport& report) {
   return fields;
 }
 
+nb::dict to_dict(const InverseReport& report) {
+  nb::dict fields;
+  fields["seconds"] = report.seconds;
+  fields["flops"] = report.flops;
+  fields["memory_bytes"] = report.memory_bytes;
+  fields["solved_columns"] = report.solved_columns;
+  fields["checked_columns"] = report.checked_columns;
+  fields["difference"] = report.difference;
+  fields["bound"] = report.bound;
+  fields["verified"] = report.verified;
+  fields["notes"] = report.notes;
+  return fields;
+}
+
 void bind_report(nb::module_& module) {
   nb::class_<ReportHandle>(module, "Report")
       .def("as_dict", [](const ReportHandle& self) { return to_dict(self.report); })

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from . import _input
 from ._sparse_solves import as_columns
-from ._verified import _frames_to_the_user, checked_trans
+from ._verified import _frames_to_the_user, checked_trans, count
 from .errors import DimensionError, Error, UnverifiedWarning, UsageError
 
 
@@ -40,6 +40,7 @@ class RankEntries:
     _first_row: int
     _rows: Callable[..., Any]
     _sparse_report: Optional[Dict[str, Any]] = None
+    _inverse_report: Optional[Dict[str, Any]] = None
 
     @property
     def sparse_report(self) -> Optional[Dict[str, Any]]:
@@ -109,6 +110,94 @@ class RankEntries:
             half = x.shape[1] // 2
             x = x[:, :half] + 1j * x[:, half:]
         return x[:, 0] if is_vector else x
+
+    @property
+    def inverse_report(self) -> Optional[Dict[str, Any]]:
+        """How the last entries of A⁻¹ were computed; None before the first.
+
+        As `palmette.Solver.inverse_report`: ``seconds`` of the solves on this process, ``solved_columns``
+        (all that were asked for), ``checked_columns`` with ``difference`` and ``bound``, ``verified``, and
+        ``notes``.
+        """
+        return self._inverse_report
+
+    def inverse_diagonal(self, *, check: int = 3) -> np.ndarray:
+        """This process's rows of the diagonal of A⁻¹.
+
+        By solves, as `inverse_entries`: n columns, 64 at a time, each group along its path to the root of
+        the elimination tree. `palmette.Solver.inverse_diagonal` needs less work in all, but one machine for
+        the factor; `palmette.Solver.selected_inverse` also is for one machine only.
+
+        Parameters
+        ----------
+        check : int
+            As in `inverse_entries`, also for what is raised and warned.
+
+        Returns
+        -------
+        ndarray, shape (rows,)
+
+        Examples
+        --------
+        >>> from mpi4py import MPI
+        >>> import palmette.mpi
+        >>> palmette.mpi.RowSolver([[2.0, 1.0], [1.0, 3.0]], MPI.COMM_SELF).inverse_diagonal().round(12)
+        array([0.6, 0.4])
+        """
+        mine = np.arange(self._first_row, self._first_row + self._shape[0], dtype=np.int32)
+        return self.inverse_entries(mine, mine, check=check)
+
+    def inverse_entries(self, rows: Any, columns: Any, *, check: int = 3) -> np.ndarray:
+        """Entries ``A⁻¹[rows[k], columns[k]]`` that this process wants.
+
+        The columns that any process asks for are solved for, 64 with common branches of the elimination tree
+        at a time; only these branches are visited, and the equations of these rows are checked. Some columns
+        are then solved for whole and compared (`inverse_report`).
+
+        Parameters
+        ----------
+        rows, columns : array_like of int, shape (m,)
+            Of the whole matrix, counted from 0; negative ones count from the end. Other processes may want
+            others.
+        check : int
+            Number of columns to compare, the same on all processes; 0: none, and the entries count as
+            unverified.
+
+        Returns
+        -------
+        ndarray, shape (m,)
+
+        Raises
+        ------
+        DimensionError, UsageError, NumericalError
+            As `palmette.Solver.inverse_entries`, on all processes.
+
+        Warns
+        -----
+        UnverifiedWarning
+            On all processes, as `palmette.Solver.inverse_entries`.
+        """
+        places, check = together(
+            self._comm, lambda: (self._checked_places(rows, columns), count("check", check, 0))
+        )
+        of_ranks = self._comm.allgather(places)
+        every = np.ascontiguousarray(np.concatenate(of_ranks, axis=1))
+        values, report = self._core.inverse_entries(every[0], every[1], check)
+        self._inverse_report = report
+        if check and every.size and not report["verified"]:
+            said = f"entries of the inverse are not verified: {'; '.join(report['notes'])}"
+            warnings.warn(said, UnverifiedWarning, stacklevel=_frames_to_the_user())
+        before = sum(one.shape[1] for one in of_ranks[: self._comm.rank])
+        return values[before : before + places.shape[1]]
+
+    def _checked_places(self, rows: Any, columns: Any) -> np.ndarray:
+        row, column = (
+            _input.as_places(name, list_, self._shape[1])
+            for name, list_ in (("rows", rows), ("columns", columns))
+        )
+        if len(row) != len(column):
+            raise DimensionError(f"{len(row)} rows but {len(column)} columns")
+        return np.stack([row, column])
 
     def _checked_entries(self, b: Any, rows: Any, trans: str) -> Tuple[Any, bool, np.ndarray]:
         checked_trans(trans)

@@ -147,7 +147,13 @@ static void entries_of_a_solution(int rank, int ranks, int communicator) {
   EXPECT(fabs(found[0] - 1.0 / (n + 1)) < 1e-14);
   EXPECT(fabs(found[1] - (double)(n - wanted[1]) / (n + 1)) < 1e-14);
   EXPECT(palmette_solve_entries_over_ranks_z(solver, PALMETTE_PLAIN, &entries, found) == PALMETTE_USAGE);
+  /* (A^-1)_ij = (i + 1)(n - j) / (n + 1) for i <= j */
+  const int32_t places[] = {0, n - 1}, last[] = {n - 1, n - 1};
+  EXPECT(palmette_inverse_entries_over_ranks_d(solver, 2, places, last, found) == PALMETTE_OK);
+  EXPECT(fabs(found[0] - 1.0 / (n + 1)) < 1e-14 && fabs(found[1] - (double)n / (n + 1)) < 1e-14);
   const int32_t outside[] = {n};
+  EXPECT(palmette_inverse_entries_over_ranks_d(solver, 1, places, outside, found) == PALMETTE_USAGE);
+  EXPECT(palmette_inverse_entries_over_ranks_d(solver, -1, places, places, found) == PALMETTE_USAGE);
   entries.num_wanted = 1;
   entries.wanted = outside;
   EXPECT(palmette_solve_entries_over_ranks_d(solver, PALMETTE_PLAIN, &entries, found) == PALMETTE_USAGE);

@@ -214,6 +214,23 @@ def single_entries_are_those_of_whole_solutions():
     fails(palmette.UsageError, "finite", lambda: solver.solve_sparse(load[first:end]))
 
 
+def entries_of_the_inverse_are_those_of_one_machine():
+    A = unsymmetric()
+    n = A.shape[0]
+    first, end = own_rows(n)
+    solver = palmette.mpi.RowSolver(A[first:end], comm)
+    inverse = np.linalg.inv(A.toarray())
+    rows, columns = [0, -1, comm.rank], [n - 1, 5, 7]
+    found = solver.inverse_entries(rows, columns)
+    assert np.allclose(found, inverse[rows, columns]) and solver.inverse_report["verified"]
+    assert solver.inverse_report["solved_columns"] == 3 and solver.inverse_report["checked_columns"] == 3
+    assert np.allclose(solver.inverse_diagonal(), np.diag(inverse)[first:end])
+    assert solver.inverse_entries([], [], check=0).shape == (0,)
+    last = comm.rank == comm.size - 1
+    fails(palmette.DimensionError, "columns", lambda: solver.inverse_entries([0, 1] if last else [0], [0]))
+    fails(palmette.UsageError, "outside", lambda: solver.inverse_entries([n if last else 0], [0]))
+
+
 def in_shared_folder(work):
     """work(folder), the same on all processes."""
     folder = comm.bcast(tempfile.mkdtemp() if comm.rank == 0 else None)
@@ -333,6 +350,7 @@ try:
         matching_can_be_left_out,
         changes_of_low_rank_use_the_distributed_factor,
         single_entries_are_those_of_whole_solutions,
+        entries_of_the_inverse_are_those_of_one_machine,
         sets_of_files_give_the_same_bits_and_are_refused_together,
         wrong_input_is_refused_by_all,
         what_cannot_be_verified_is_warned_of_on_all,

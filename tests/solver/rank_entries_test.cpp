@@ -207,6 +207,42 @@ TEST(rank_entries, devices_solve_whole_and_say_so) {
   });
 }
 
+TEST(rank_entries, of_the_inverse_are_those_of_one_machine) {
+  for (const RankCase& one : rank_cases) {
+    const auto matrix = generated<double>(one.problem, one.n);
+    SolverOptions alone;
+    alone.kind = one.kind;
+    alone.measure = false;
+    auto judge = Solver<double>::create(matrix, alone);
+    const index_t n = matrix->rows();
+    std::vector<index_t> rows = some_rows(n, 150, 3), columns = some_rows(n, 150, 4);
+    const auto expected = inverse_entries<double>(judge.value(), rows, columns);
+    const auto diagonal = inverse_diagonal(judge.value());
+    for (const index_t ranks : {1, 2, 3})
+      run_ranks(ranks, 7, [&](Transport& transport) {
+        const auto mine = uneven_rows_of(*matrix, transport);
+        auto solver =
+            made(RankSolver<double>::create_from_rows(mine.block(), busy_ranks(one.kind), transport));
+        const auto found = solver.inverse_entries(rows, columns);
+        ASSERT_TRUE(found.ok());
+        const InverseReport& report = found.value().report;
+        EXPECT_TRUE(report.verified) << report.difference << " " << report.bound;
+        EXPECT_EQ(report.checked_columns, 3);
+        EXPECT_GT(report.solved_columns, 64);
+        double largest = 0;
+        for (const double value : diagonal.value().values) largest = std::max(largest, std::abs(value));
+        for (std::size_t k = 0; k < rows.size(); ++k)
+          ASSERT_NEAR(found.value().values[k], expected.value().values[k], 1e-10 * largest) << k;
+        const auto all = solver.inverse_diagonal();
+        EXPECT_TRUE(all.value().report.verified);
+        EXPECT_EQ(all.value().report.solved_columns, n);
+        for (index_t k = 0; k < n; ++k)
+          ASSERT_NEAR(all.value().values[k], diagonal.value().values[k], 1e-10 * largest) << k;
+        EXPECT_TRUE(solver.inverse_entries({}, {}).value().values.empty());
+      });
+  }
+}
+
 TEST(rank_entries, what_does_not_fit_is_refused_on_all_ranks) {
   const auto matrix = generated<double>("poisson2d5", 8);
   const auto refused = [&](const auto& call) {
@@ -237,6 +273,16 @@ TEST(rank_entries, what_does_not_fit_is_refused_on_all_ranks) {
   EXPECT_NE(refused([&](auto& solver, index_t) {
               (void)solver.solve_entries_rows(sparse_columns<double>(63, 1, 1, 1), {});
             }).find("63 rows"),
+            std::string::npos);
+  const std::vector<index_t> one{0}, outside{64};
+  EXPECT_NE(refused([&](auto& solver, index_t rank) {
+              const std::vector<index_t> rows{rank};
+              (void)solver.inverse_entries(rows, one);
+            }).find("another rank"),
+            std::string::npos);
+  EXPECT_NE(refused([&](auto& solver, index_t) {
+              (void)solver.inverse_entries(one, outside);
+            }).find("outside the matrix"),
             std::string::npos);
 }
 

@@ -258,6 +258,25 @@ palmette_status solve_entries(palmette_rank_solver* handle, palmette_operation o
 }
 
 template <class T>
+palmette_status invert(palmette_rank_solver* handle, int64_t count, const int32_t* row, const int32_t* column,
+                       double* values) {
+  RankSolver<T>& solver = typed<RankSolver, T>(handle);
+  agree_after(*handle->exchange->transport, [&] {
+    require(count >= 0, "count is negative");
+    require(count == 0 || (row != nullptr && column != nullptr && values != nullptr),
+            "row, column or values is NULL");
+  });
+  const auto length = static_cast<std::size_t>(count);
+  const auto found = solver.inverse_entries({row, length}, {column, length});
+  if (!found) return record(found.failure());
+  std::copy(found.value().values.begin(), found.value().values.end(), reinterpret_cast<T*>(values));
+  const InverseReport& report = found.value().report;
+  if (report.verified || count == 0) return PALMETTE_OK;
+  return record_unverified(report.notes.empty() ? "a solution of the inverse is not verified"
+                                                : report.notes.back());
+}
+
+template <class T>
 palmette_status refactor(palmette_rank_solver* handle, const double* values) {
   RankSolver<T>& solver = typed<RankSolver, T>(handle);
   agree_after(*handle->exchange->transport,
@@ -325,6 +344,17 @@ palmette_status palmette_solve_entries_over_ranks_z(palmette_rank_solver* solver
                                                     palmette_operation operation,
                                                     const palmette_entries* entries, double* x) {
   return capi::guarded([&] { return capi::solve_entries<complex_double>(solver, operation, entries, x); });
+}
+
+palmette_status palmette_inverse_entries_over_ranks_d(palmette_rank_solver* solver, int64_t count,
+                                                      const int32_t* row, const int32_t* column,
+                                                      double* values) {
+  return capi::guarded([&] { return capi::invert<double>(solver, count, row, column, values); });
+}
+palmette_status palmette_inverse_entries_over_ranks_z(palmette_rank_solver* solver, int64_t count,
+                                                      const int32_t* row, const int32_t* column,
+                                                      double* values) {
+  return capi::guarded([&] { return capi::invert<complex_double>(solver, count, row, column, values); });
 }
 
 palmette_status palmette_refactor_over_ranks_d(palmette_rank_solver* solver, const double* values) {

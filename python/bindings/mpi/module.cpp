@@ -147,6 +147,20 @@ nb::tuple solve_entries(RowSolver<T>& self, const RowArrays<T>& b, ArrayIn<index
   return nb::make_tuple(to_numpy(std::move(solved.x.values)), fields);
 }
 
+/// The same lists on all ranks. @returns (values, report)
+template <class T>
+nb::tuple inverse_entries(RowSolver<T>& self, ArrayIn<index_t> rows, ArrayIn<index_t> columns,
+                          index_t check) {
+  InverseRequest request;
+  request.check_columns = check;
+  InverseEntries<T> found;
+  {
+    const LockReleased released;
+    found = self.solver.inverse_entries(span_of(rows), span_of(columns), request).value();
+  }
+  return nb::make_tuple(to_numpy(std::move(found.values)), to_dict(found.report));
+}
+
 template <class T>
 UpdatedRowSolver<T> update(RowSolver<T>& self, DenseIn<T> u, DenseIn<T> v) {
   const LockReleased released;
@@ -177,6 +191,7 @@ void bind_rows_of(nb::module_& module) {
       .def_static("create", create<T>)
       .def("solve", solve<T>)
       .def("solve_entries", solve_entries<T>)
+      .def("inverse_entries", inverse_entries<T>)
       .def("refactor",
            [](Solver& self, const Arrays& rows) {
              const LockReleased released;

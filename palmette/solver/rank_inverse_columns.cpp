@@ -1,0 +1,174 @@
+// Entries of A⁻¹ over ranks: columns with common branches together, by solves for single entries.
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "palmette/solver/rank_solver.hpp"
+#include "palmette/solver/rank_state.hpp"
+
+namespace palmette {
+namespace {
+
+constexpr std::size_t columns_together = 64;
+
+/// Entries of a list, column after column; columns whose branches are common stand together.
+class AskedColumns {
+ public:
+  /// @param place  of a column in the order of the factor
+  AskedColumns(std::span<const index_t> rows, std::span<const index_t> columns,
+               std::span<const index_t> place)
+      : rows_(rows), columns_(columns), entry_(rows.size()) {
+    std::iota(entry_.begin(), entry_.end(), std::size_t{0});
+    std::stable_sort(entry_.begin(), entry_.end(),
+                     [&](std::size_t a, std::size_t b) { return place[columns[a]] < place[columns[b]]; });
+    for (std::size_t k = 0; k < entry_.size(); ++k)
+      if (k == 0 || columns_[entry_[k]] != column_.back()) {
+        column_.push_back(columns_[entry_[k]]);
+        begin_.push_back(k);
+      }
+    begin_.push_back(entry_.size());
+  }
+
+  std::size_t count() const { return column_.size(); }
+  index_t column(std::size_t at) const { return column_[at]; }
+  index_t row(std::size_t entry) const { return rows_[entry]; }
+  /// Numbers in the lists, of the columns [first, end).
+  std::span<const std::size_t> entries(std::size_t first, std::size_t end) const {
+    return std::span(entry_).subspan(begin_[first], begin_[end] - begin_[first]);
+  }
+  /// Ascending.
+  std::vector<index_t> rows(std::size_t first, std::size_t end) const {
+    std::vector<index_t> all;
+    for (const std::size_t entry : entries(first, end)) all.push_back(rows_[entry]);
+    return sorted_once(std::move(all));
+  }
+
+ private:
+  std::span<const index_t> rows_, columns_;
+  std::vector<std::size_t> entry_, begin_;
+  std::vector<index_t> column_;
+};
+
+template <class T>
+SparseMatrix<T> unit_columns(index_t n, const AskedColumns& asked, std::size_t first, std::size_t end) {
+  Triplets<T> units{n, static_cast<index_t>(end - first), {}, {}, {}};
+  for (std::size_t at = first; at < end; ++at) {
+    units.row.push_back(asked.column(at));
+    units.column.push_back(static_cast<index_t>(at - first));
+    units.value.push_back(T(1));
+  }
+  return from_triplets(units);
+}
+
+void note_once(std::vector<std::string>& notes, const std::vector<std::string>& more) {
+  for (const std::string& note : more)
+    if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+}
+
+template <class T>
+using SolveOverRanks =
+    std::function<Outcome<RankReport>(DenseView<const T>, DenseView<T>, const SolveRequest&)>;
+
+/// Solves for some of the columns whole, and compares. @returns whether these solutions are verified
+template <class T>
+Outcome<bool> compare_columns(const SolveOverRanks<T>& solve, index_t n, const AskedColumns& asked,
+                              const InverseRequest& request, InverseEntries<T>& found) {
+  InverseReport& report = found.report;
+  SolveRequest how;
+  how.condition = true;
+  bool all_verified = true;
+  for (const index_t at : columns_to_check(static_cast<index_t>(asked.count()), request)) {
+    DenseMatrix<T> unit(n, 1), z(n, 1);
+    unit.view()(asked.column(at), 0) = T(1);
+    const auto answer = solve(std::as_const(unit).view(), z.view(), how);
+    if (!answer) return answer.failure();
+    const Verification& verification = *answer.value().run.verify;
+    double worst = 0, largest = 0;
+    for (const T& value : z.values) largest = std::max(largest, double(std::abs(value)));
+    for (const std::size_t entry : asked.entries(at, at + 1))
+      worst = std::max(worst, double(std::abs(found.values[entry] - z.values[asked.row(entry)])));
+    report.difference = std::max(report.difference, largest > 0 ? worst / largest : infinity);
+    if (verification.forward_error_bound)
+      report.bound = std::max(report.bound, times_the_bound * *verification.forward_error_bound);
+    all_verified = all_verified && verification.verified;
+    ++report.checked_columns;
+  }
+  if (report.checked_columns > 0 && !(report.difference <= report.bound))
+    report.notes.push_back(
+        "entries of the inverse differ from solutions by more than the bound of their errors");
+  return all_verified;
+}
+
+}  // namespace
+
+template <class T>
+Outcome<InverseEntries<T>> RankSolver<T>::State::inverse_entries(std::span<const index_t> row,
+                                                                 std::span<const index_t> column,
+                                                                 const InverseRequest& request) {
+  InverseEntries<T> found{std::vector<T>(row.size()), {}};
+  InverseReport& report = found.report;
+  const AskedColumns asked(row, column, made.symbolic->row.old_to_new());
+  bool all_hold = true;
+  for (std::size_t first = 0; first < asked.count(); first += columns_together) {
+    const std::size_t end = std::min(first + columns_together, asked.count());
+    const std::vector<index_t> wanted = asked.rows(first, end);
+    const auto solved = solve_entries(unit_columns<T>(size(), asked, first, end), wanted, {});
+    if (!solved) return solved.failure();
+    for (std::size_t at = first; at < end; ++at)
+      for (const std::size_t entry : asked.entries(at, at + 1)) {
+        const auto place = std::lower_bound(wanted.begin(), wanted.end(), row[entry]) - wanted.begin();
+        found.values[entry] =
+            solved.value().x.view()(static_cast<index_t>(place), static_cast<index_t>(at - first));
+      }
+    report.seconds += solved.value().report.seconds;
+    report.solved_columns += static_cast<index_t>(end - first);
+    all_hold = all_hold && solved.value().report.verified;
+    note_once(report.notes, solved.value().report.notes);
+  }
+  const SolveOverRanks<T> whole = [this](DenseView<const T> b, DenseView<T> x, const SolveRequest& how) {
+    return solve_together(b, x, how);
+  };
+  const Outcome<bool> compared = compare_columns(whole, size(), asked, request, found);
+  if (!compared) return compared.failure();
+  report.verified =
+      report.checked_columns > 0 && all_hold && compared.value() && report.difference <= report.bound;
+  return found;
+}
+
+template <class T>
+Outcome<InverseEntries<T>> RankSolver<T>::inverse_entries(std::span<const index_t> rows,
+                                                          std::span<const index_t> columns,
+                                                          const InverseRequest& request) {
+  return with_memory_errors(
+      "out of memory while entries of an inverse were solved for over ranks",
+      [&]() -> Outcome<InverseEntries<T>> {
+        check_on_all(state_->ranks(), [&] {
+          state_->made.input->check_unchanged();
+          check_entries_of_inverse(size(), rows, columns);
+        });
+        const std::uint64_t numbers[] = {request.seed, static_cast<std::uint64_t>(request.check_columns)};
+        const std::uint64_t print =
+            checksum(std::as_bytes(rows),
+                     checksum(std::as_bytes(columns), checksum(std::as_bytes(std::span(numbers)))));
+        check_same_on_all(state_->ranks(), print, "the entries or the request", "pass the same on all ranks");
+        return state_->inverse_entries(rows, columns, request);
+      });
+}
+
+template <class T>
+Outcome<InverseEntries<T>> RankSolver<T>::inverse_diagonal(const InverseRequest& request) {
+  std::vector<index_t> all(size());
+  std::iota(all.begin(), all.end(), 0);
+  return inverse_entries(all, all, request);
+}
+
+#define PALMETTE_INSTANTIATE(T)                                                   \
+  template Outcome<InverseEntries<T>> RankSolver<T>::State::inverse_entries(      \
+      std::span<const index_t>, std::span<const index_t>, const InverseRequest&); \
+  template Outcome<InverseEntries<T>> RankSolver<T>::inverse_entries(             \
+      std::span<const index_t>, std::span<const index_t>, const InverseRequest&); \
+  template Outcome<InverseEntries<T>> RankSolver<T>::inverse_diagonal(const InverseRequest&);
+PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
+#undef PALMETTE_INSTANTIATE
+
+}  // namespace palmette
