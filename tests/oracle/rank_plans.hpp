@@ -1,6 +1,7 @@
 // Plans of all ranks of a run, in one layer and in several, and their solves in simulated worlds.
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -113,10 +114,12 @@ struct Ranks {
     SimulatedWorld world(placement->num_ranks(), simulation);
     std::vector<EntriesOfRank<T>> parts;
     for (const RankSolvePlan<T>& plan : plans) parts.emplace_back(plan.rows(), n, b, num_rhs, wanted);
+    std::deque<Borrowed> borrowed;
     std::vector<RankProgram*> programs;
     for (std::size_t rank = 0; rank < plans.size(); ++rank)
-      programs.push_back(&plans[rank].begin_entries(operation, parts[rank].entries(), parts[rank].x.view(),
-                                                    world.rank(static_cast<index_t>(rank))));
+      borrowed.emplace_back(plans[rank].begin_entries(operation, parts[rank].entries(), parts[rank].x.view(),
+                                                      world.rank(static_cast<index_t>(rank))));
+    for (Borrowed& one : borrowed) programs.push_back(&one);
     traffic = world.run(programs).traffic;
     std::vector<T> x(wanted.size() * static_cast<std::size_t>(num_rhs));
     for (const EntriesOfRank<T>& part : parts) part.put_back(wanted, x);
@@ -214,10 +217,12 @@ struct Layers {
     SimulatedWorld world(ranks.num_ranks(), simulation);
     std::vector<EntriesOfRank<T>> parts;
     for (const RankSolvePlan<T>& plan : plans) parts.emplace_back(plan.rows(), n, b, num_rhs, wanted);
+    std::deque<Borrowed> borrowed;
     std::vector<RankProgram*> programs;
     for (std::size_t rank = 0; rank < plans.size(); ++rank)
-      programs.push_back(&plans[rank].begin_entries(operation, parts[rank].entries(), parts[rank].x.view(),
-                                                    world.rank(static_cast<index_t>(rank))));
+      borrowed.emplace_back(plans[rank].begin_entries(operation, parts[rank].entries(), parts[rank].x.view(),
+                                                      world.rank(static_cast<index_t>(rank))));
+    for (Borrowed& one : borrowed) programs.push_back(&one);
     traffic = world.run(programs).traffic;
     std::vector<T> x(wanted.size() * static_cast<std::size_t>(num_rhs));
     for (const EntriesOfRank<T>& part : parts) part.put_back(wanted, x);

@@ -79,11 +79,15 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
-/// A program that outlives the run that borrows it.
+/// A program that outlives the run that borrows it. A driver leaves a program that is done, so no message may
+/// come behind that.
 struct Borrowed final : RankProgram {
   explicit Borrowed(RankProgram& one) : program(one) {}
   void start() override { program.start(); }
-  void on_message(const Message& message) override { program.on_message(message); }
+  void on_message(const Message& message) override {
+    EXPECT_FALSE(program.done()) << "a message comes to a rank that is done";
+    program.on_message(message);
+  }
   bool run_one_task(int thread) override { return program.run_one_task(thread); }
   bool done() const override { return program.done(); }
   std::string waiting_for() const override { return program.waiting_for(); }
