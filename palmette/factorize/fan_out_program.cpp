@@ -118,6 +118,11 @@ bool FanOutProgram<T>::find(offset_t need, index_t source, FinishedBlock<T>& fou
 template <class T>
 void FanOutProgram<T>::finish_panel(index_t p, RankScratch<T>& scratch, DoneWork& done) {
   Panel& panel = panels_[p];
+  if (work_.supernode(p) >= fan_.num_eliminated) {
+    waits_.panel_is_finished(p, panel.without_content);
+    left_.fetch_sub(1, std::memory_order_release);
+    return;
+  }
   const index_t width = work_.symbolic.width(work_.supernode(p));
   const DenseView<T> block = diagonal_of(p);
   const RowRange below = work_.below(p);

@@ -80,7 +80,8 @@ PanelWaits::Arrived PanelWaits::block(offset_t need) const {
 bool PanelWaits::can_go_on(index_t p) const {
   const PanelState& panel = panels_[p];
   if (panel.next_step < fan_.step_ptr[p + 1]) return missing_[panel.next_step] == 0;
-  return !panel.finished && (fan_.owned.owns_diagonal[p] != 0 || panel.diagonal_there);
+  const bool needs_none = fan_.owned.owns_diagonal[p] != 0 || fan_.owned.panel[p] >= fan_.num_eliminated;
+  return !panel.finished && (needs_none || panel.diagonal_there);
 }
 
 void PanelWaits::schedule_if_ready(index_t p) {

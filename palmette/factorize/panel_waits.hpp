@@ -13,7 +13,7 @@
 namespace palmette::factorize_detail {
 
 /// Panels take the updates of their steps in order, each as soon as its blocks are there; after the last one
-/// a panel also needs its diagonal block. Any thread may call any function.
+/// a panel that is eliminated also needs its diagonal block. Any thread may call any function.
 class PanelWaits {
  public:
   PanelWaits(const FanOut& fan, const SymbolicFactor& symbolic, const Placement& placement);

@@ -39,7 +39,7 @@ RankFactorization<T>::RankFactorization(const RankSystem<T>& system, const RankF
   blas::use_one_thread();
   State& state = *state_;
   state.placement = placement;
-  state.fan = fan_out(*symbolic, *placement, transport.rank());
+  state.fan = fan_out(*symbolic, *placement, transport.rank(), options.columns_last);
   RankFactor<T>& factor = state.factor;
   const auto n = static_cast<std::size_t>(symbolic->n);
   factor.kind = options.kind;
@@ -61,7 +61,8 @@ RankFactorization<T>::RankFactorization(const RankSystem<T>& system, const RankF
   factor.owned = state.fan.owned;
   const double largest = system.largest_entry > 0
                              ? system.largest_entry
-                             : factorize_detail::largest_scaled_entry(matrix, system.ordering);
+                             : factorize_detail::largest_scaled_entry(matrix, system.ordering, symbolic.get(),
+                                                                      options.columns_last);
   const double relative =
       options.tiny_pivot > 0 ? options.tiny_pivot : factorize_detail::default_tiny_pivot(unit_roundoff<T>);
   const factorize_detail::RankWork<T> work{matrix, *symbolic, state.fan, factor,

@@ -24,6 +24,7 @@ struct RankFactorizeOptions {
   double tiny_pivot = 0;  ///< as FactorizeOptions
   int threads = 1;        ///< number of threads that will drive the program
   BlockDelivery delivery = BlockDelivery::push;
+  index_t columns_last = 0;  ///< as FactorizeOptions
 };
 
 /// The matrix to factorize, on each rank.

@@ -196,4 +196,27 @@ Placement place(const SymbolicFactor& symbolic, ProcessGrid grid, PlacementMap m
   return place_apart(symbolic, grid, map, whole, {});
 }
 
+Placement with_last_over_all(Placement placement, index_t first) {
+  if (!placement.grid_of.empty()) {
+    const index_t all = number_of_grid(placement, {0, placement.grid});
+    std::fill(placement.grid_of.begin() + first, placement.grid_of.end(), all);
+  }
+  TreePartition units;
+  std::vector<char> is_whole;
+  for (index_t unit = 0; unit < placement.units.num_groups(); ++unit) {
+    if (placement.units.group_begin[unit] >= first) break;
+    units.group_begin.push_back(std::min(placement.units.group_begin[unit + 1], first));
+    units.parent.push_back(placement.units.parent[unit]);
+    is_whole.push_back(placement.is_whole[unit]);
+  }
+  for (index_t s = first; s < placement.num_supernodes; ++s) {
+    units.group_begin.push_back(s + 1);
+    units.parent.push_back(-1);
+    is_whole.push_back(0);
+  }
+  placement.units = std::move(units);
+  placement.is_whole = std::move(is_whole);
+  return placement;
+}
+
 }  // namespace palmette

@@ -90,4 +90,7 @@ struct WholeSubtrees {
 Placement place(const SymbolicFactor& symbolic, ProcessGrid grid = {},
                 PlacementMap map = PlacementMap::block_cyclic, const WholeSubtrees& whole = {});
 
+/// The same placement, but supernodes `first`, … are in no whole subtree, and their blocks lie on all ranks.
+Placement with_last_over_all(Placement placement, index_t first);
+
 }  // namespace palmette

@@ -115,8 +115,8 @@ std::shared_ptr<RankFactor<T>> RankProductMaker<T>::factorize_part(RankProducts<
   RunTransport blocks(options_.planned, transport_, [&] {
     const Traffic pushed = predicted_fan_out_traffic(*made.symbolic, *made.placement, made.kind, sizeof(T));
     if (options_.delivery == BlockDelivery::push) return transport_plan(pushed);
-    return pulled_plan(pushed, predicted_offered_bytes(*made.symbolic, *made.placement, made.kind, sizeof(T),
-                                                       offer_line_bytes));
+    return pulled_plan(pushed, predicted_offered_bytes(*made.symbolic, *made.placement,
+                                                       {made.kind, sizeof(T), offer_line_bytes}));
   });
   note_refusal(made, blocks, "factorization");
   exchange(transport_, [&] {

@@ -31,10 +31,12 @@ void ranks_below(const Placement& placement, index_t supernode, std::span<const 
 
 class FanOutBuilder {
  public:
-  FanOutBuilder(const SymbolicFactor& symbolic, const Placement& placement, index_t rank)
+  FanOutBuilder(const SymbolicFactor& symbolic, const Placement& placement, index_t rank,
+                index_t columns_last)
       : symbolic_(symbolic), placement_(placement) {
     result_.owned = owned_blocks(symbolic, placement, rank);
     result_.num_ranks = placement.num_ranks();
+    result_.num_eliminated = supernodes_before(symbolic, columns_last);
   }
 
   FanOut build() {
@@ -56,12 +58,13 @@ class FanOutBuilder {
   void add_destinations(index_t p) {
     const index_t s = result_.owned.panel[p];
     const std::span<const Block> blocks = symbolic_.blocks_of(s);
+    const bool is_sent = s < result_.num_eliminated;
     for (const OwnBlock& own : result_.owned.blocks_of_panel(p)) {
       readers_of(placement_, blocks, static_cast<std::size_t>(own.block - symbolic_.block_ptr[s]), ranks_);
-      append_others(result_.goes_to);
+      if (is_sent) append_others(result_.goes_to);
       result_.goes_ptr.push_back(static_cast<offset_t>(result_.goes_to.size()));
     }
-    if (result_.owned.owns_diagonal[p] != 0) {
+    if (is_sent && result_.owned.owns_diagonal[p] != 0) {
       ranks_below(placement_, s, blocks, ranks_);
       append_others(result_.diagonal_goes_to);
     }
@@ -72,6 +75,7 @@ class FanOutBuilder {
   void add_steps(index_t p) {
     const index_t target = result_.owned.panel[p];
     for (const Updater& updater : symbolic_.updaters_of(target)) {
+      if (updater.source >= result_.num_eliminated) break;  // sources ascend
       const std::span<const Block> blocks = symbolic_.blocks_of(updater.source);
       const offset_t first = symbolic_.block_ptr[updater.source];
       const auto right = static_cast<std::size_t>(updater.block - first);
@@ -153,8 +157,15 @@ offset_t FanOut::memory_bytes() const {
          bytes_of(diagonal_goes_ptr) + bytes_of(diagonal_goes_to) + bytes_of(priority);
 }
 
-FanOut fan_out(const SymbolicFactor& symbolic, const Placement& placement, index_t rank) {
-  return FanOutBuilder(symbolic, placement, rank).build();
+index_t supernodes_before(const SymbolicFactor& symbolic, index_t columns_last) {
+  const std::vector<index_t>& begin = symbolic.supernode_begin;
+  const auto first_last = std::lower_bound(begin.begin(), begin.end(), symbolic.n - columns_last);
+  return static_cast<index_t>(first_last - begin.begin());
+}
+
+FanOut fan_out(const SymbolicFactor& symbolic, const Placement& placement, index_t rank,
+               index_t columns_last) {
+  return FanOutBuilder(symbolic, placement, rank, columns_last).build();
 }
 
 offset_t message_scalars(const SymbolicFactor& symbolic, FactorKind kind, offset_t block) {
@@ -182,10 +193,12 @@ namespace {
 
 /// Calls say(owner, ranks that use the block, its number) for each finished block.
 template <class Say>
-void for_each_finished_block(const SymbolicFactor& symbolic, const Placement& placement, const Say& say) {
+void for_each_finished_block(const SymbolicFactor& symbolic, const Placement& placement, index_t columns_last,
+                             const Say& say) {
   std::vector<index_t> ranks;
   const BlockNumbers numbers(symbolic);
-  for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
+  const index_t num_finished = supernodes_before(symbolic, columns_last);
+  for (index_t s = 0; s < num_finished; ++s) {
     const std::span<const Block> blocks = symbolic.blocks_of(s);
     ranks_below(placement, s, blocks, ranks);
     say(placement.owner(s, s), ranks, numbers.diagonal(s));
@@ -200,9 +213,9 @@ void for_each_finished_block(const SymbolicFactor& symbolic, const Placement& pl
 }  // namespace
 
 Traffic predicted_fan_out_traffic(const SymbolicFactor& symbolic, const Placement& placement, FactorKind kind,
-                                  offset_t scalar_bytes) {
+                                  offset_t scalar_bytes, index_t columns_last) {
   std::vector<TrafficEntry> entries;
-  for_each_finished_block(symbolic, placement,
+  for_each_finished_block(symbolic, placement, columns_last,
                           [&](index_t owner, const std::vector<index_t>& ranks, offset_t block) {
                             const offset_t bytes = message_bytes(symbolic, kind, block, scalar_bytes);
                             for (const index_t rank : ranks)
@@ -212,17 +225,19 @@ Traffic predicted_fan_out_traffic(const SymbolicFactor& symbolic, const Placemen
 }
 
 std::vector<std::int64_t> predicted_offered_bytes(const SymbolicFactor& symbolic, const Placement& placement,
-                                                  FactorKind kind, offset_t scalar_bytes, offset_t line) {
-  std::vector<std::int64_t> offered(placement.num_ranks(), 0);
+                                                  const OfferedBlocks& offered) {
+  std::vector<std::int64_t> bytes(placement.num_ranks(), 0);
   for_each_finished_block(
-      symbolic, placement, [&](index_t owner, const std::vector<index_t>& ranks, offset_t block) {
+      symbolic, placement, offered.columns_last,
+      [&](index_t owner, const std::vector<index_t>& ranks, offset_t block) {
         const bool used_elsewhere =
             std::any_of(ranks.begin(), ranks.end(), [&](index_t rank) { return rank != owner; });
         if (used_elsewhere)
-          offered[owner] +=
-              (message_bytes(symbolic, kind, block, scalar_bytes) + line - 1) / line * line;
+          bytes[owner] += (message_bytes(symbolic, offered.kind, block, offered.scalar_bytes) +
+                           offered.line - 1) /
+                          offered.line * offered.line;
       });
-  return offered;
+  return bytes;
 }
 
 }  // namespace palmette

@@ -35,6 +35,7 @@ struct UpdateStep {
 struct FanOut {
   OwnedBlocks owned;
   index_t num_ranks = 1;
+  index_t num_eliminated = 0;  ///< supernodes; the later ones only take updates
 
   // Updates of own panels.
   std::vector<offset_t> step_ptr = {0};          // length panels + 1
@@ -70,22 +71,33 @@ struct FanOut {
   offset_t memory_bytes() const;
 };
 
+/// Supernodes before the structure's last `columns_last` columns, which are in supernodes of their own.
+index_t supernodes_before(const SymbolicFactor& symbolic, index_t columns_last);
+
+/// @param columns_last  as FactorizeOptions: their panels take updates, but are neither finished nor sent
 /// @throws UsageError if there is no such rank
 /// @cost  Σ over supernodes of the square of their number of blocks; every rank reads the whole structure
 /// @source [Jacquelin et al. 2016]
-FanOut fan_out(const SymbolicFactor& symbolic, const Placement& placement, index_t rank);
+FanOut fan_out(const SymbolicFactor& symbolic, const Placement& placement, index_t rank,
+               index_t columns_last = 0);
 
 /// Scalars of a message with this block: rows of L (and of Uᵀ), for LDLᵀ D as well.
 offset_t message_scalars(const SymbolicFactor& symbolic, FactorKind kind, offset_t block);
 /// Bytes of a message; the diagonal block of LDLᵀ and LU includes its pivoting order.
 offset_t message_bytes(const SymbolicFactor& symbolic, FactorKind kind, offset_t block,
                        offset_t scalar_bytes);
-/// All messages of a factorization, from structure alone.
+/// All messages of a factorization, from structure alone. @param columns_last  as fan_out
 Traffic predicted_fan_out_traffic(const SymbolicFactor& symbolic, const Placement& placement, FactorKind kind,
-                                  offset_t scalar_bytes);
-/// Bytes that each rank offers if blocks are pulled: each block once, rounded up to whole lines of `line`
-/// bytes; length num_ranks.
+                                  offset_t scalar_bytes, index_t columns_last = 0);
+/// What is offered if blocks are pulled.
+struct OfferedBlocks {
+  FactorKind kind = FactorKind::llt;
+  offset_t scalar_bytes = 8;
+  offset_t line = 64;        ///< the bytes of a block are rounded up to whole lines of so many
+  index_t columns_last = 0;  ///< as fan_out
+};
+/// Bytes that each rank offers, each block once; length num_ranks.
 std::vector<std::int64_t> predicted_offered_bytes(const SymbolicFactor& symbolic, const Placement& placement,
-                                                  FactorKind kind, offset_t scalar_bytes, offset_t line);
+                                                  const OfferedBlocks& offered);
 
 }  // namespace palmette

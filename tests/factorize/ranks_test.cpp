@@ -350,7 +350,7 @@ TEST(ranks, what_is_offered_is_predicted) {
     transport.agree(0);
   });
   EXPECT_EQ(offered,
-            predicted_offered_bytes(*problem.symbolic, *placement, FactorKind::ldlt, sizeof(double), 64));
+            predicted_offered_bytes(*problem.symbolic, *placement, {FactorKind::ldlt, sizeof(double), 64}));
 }
 
 TEST(ranks, transport_and_placement_must_have_the_same_ranks) {
