@@ -2,6 +2,7 @@
 #include "palmette/solver/rank_input.hpp"
 
 #include "palmette/solver/kept_structure.hpp"
+#include "palmette/solver/schur_factor.hpp"
 
 namespace palmette {
 namespace {
@@ -53,9 +54,11 @@ class WholeInput final : public RankInput<T> {
     return *std::move(found);
   }
 
-  OwnEntries<T> own_entries(const std::shared_ptr<const SymbolicFactor>&, const Placement&, FactorKind,
-                            const Ordering&) const override {
-    return {matrix_, 0};
+  OwnEntries<T> own_entries(const PlacedStructure&) const override { return {matrix_, 0}; }
+
+  std::shared_ptr<const RankInput<T>> interior(const std::vector<char>& on_boundary) const override {
+    return std::make_shared<WholeInput>(
+        std::make_shared<const SparseMatrix<T>>(interior_of(*matrix_, on_boundary)), transport_);
   }
 
  private:

@@ -17,6 +17,15 @@ struct OwnEntries {
   double largest = 0;
 };
 
+/// The structure of a factor, and who owns its blocks.
+struct PlacedStructure {
+  FactorKind kind = FactorKind::llt;
+  std::shared_ptr<const Ordering> ordering;
+  std::shared_ptr<const SymbolicFactor> symbolic;
+  std::shared_ptr<const Placement> placement;
+  index_t columns_last = 0;  ///< as FactorizeOptions
+};
+
 /// Constant after construction. All ranks must call each function, except those that only read.
 template <class T>
 class RankInput {
@@ -39,9 +48,9 @@ class RankInput {
   virtual FactorKind choose(std::optional<FactorKind> wanted) const = 0;
   /// As `order`; the same on all ranks.
   virtual Outcome<Ordering> order(const OrderOptions& options) const = 0;
-  virtual OwnEntries<T> own_entries(const std::shared_ptr<const SymbolicFactor>& symbolic,
-                                    const Placement& placement, FactorKind kind,
-                                    const Ordering& ordering) const = 0;
+  virtual OwnEntries<T> own_entries(const PlacedStructure& what) const = 0;
+  /// diag(A_II, 1), as interior_of gives it, in the same form. Needs no other rank.
+  virtual std::shared_ptr<const RankInput<T>> interior(const std::vector<char>& on_boundary) const = 0;
 };
 
 /// Every rank holds the whole matrix. @param matrix checked, with known symmetry
@@ -70,8 +79,8 @@ class RowInput final : public RankInput<T> {
   std::unique_ptr<const Equations<T>> equations(Operation operation) const override;
   FactorKind choose(std::optional<FactorKind> wanted) const override;
   Outcome<Ordering> order(const OrderOptions& options) const override;
-  OwnEntries<T> own_entries(const std::shared_ptr<const SymbolicFactor>& symbolic, const Placement& placement,
-                            FactorKind kind, const Ordering& ordering) const override;
+  OwnEntries<T> own_entries(const PlacedStructure& what) const override;
+  std::shared_ptr<const RankInput<T>> interior(const std::vector<char>& on_boundary) const override;
 
   index_t first_row() const { return share_.first; }
   index_t num_rows() const { return share_.count(); }
@@ -87,6 +96,9 @@ class RowInput final : public RankInput<T> {
   DenseMatrix<T> whole_columns(DenseView<const T> own) const;
 
  private:
+  /// The interior of `whole`.
+  RowInput(const RowInput& whole, const std::vector<char>& on_boundary);
+  void share_rows();
   std::vector<SharedBytes> gather(std::span<const std::byte> mine) const;
   std::vector<SharedBytes> deal(const std::vector<SharedBytes>& pieces) const;
   void share_items(std::span<std::byte> items, std::size_t item_bytes) const;
@@ -96,7 +108,7 @@ class RowInput final : public RankInput<T> {
   bool has_positive_diagonal() const;
   std::vector<entry_size_t> sizes_of_all() const;
   Outcome<Ordering> order_by_structure(const OrderOptions& options) const;
-  double largest_scaled_entry(const Ordering& ordering) const;
+  double largest_scaled_entry(const PlacedStructure& what) const;
   std::vector<index_t> rank_of_rows() const;
 
   RankTeam ranks_;

@@ -27,11 +27,10 @@ PivotReport of_user_matrix(PivotReport pivots, const SymbolicFactor& symbolic, c
   return pivots;
 }
 
-template <class T>
-void note_refusal(RankProducts<T>& made, const RunTransport& run, const char* what) {
+void note_refusal(std::vector<std::string>& notes, const RunTransport& run, const char* what) {
   if (run.refused())
-    made.report.run.notes.push_back(std::string("messages instead of one-sided queues for the ") + what +
-                                    ": no memory for them");
+    notes.push_back(std::string("messages instead of one-sided queues for the ") + what +
+                    ": no memory for them");
 }
 
 }  // namespace
@@ -66,14 +65,19 @@ void RankProductMaker<T>::begin_report(RankProducts<T>& made) const {
 }
 
 template <class T>
+OrderOptions RankProductMaker<T>::order_options(FactorKind kind) const {
+  OrderOptions wanted;
+  wanted.method = options_.ordering;
+  wanted.pivot_need = pivot_need(kind);
+  wanted.matching = options_.matching;
+  wanted.user = options_.user_ordering;
+  wanted.threads = team_.size();
+  return wanted;
+}
+
+template <class T>
 Outcome<void> RankProductMaker<T>::find_structure(RankProducts<T>& made) {
-  OrderOptions order_options;
-  order_options.method = options_.ordering;
-  order_options.pivot_need = pivot_need(made.kind);
-  order_options.matching = options_.matching;
-  order_options.user = options_.user_ordering;
-  order_options.threads = team_.size();
-  Outcome<Ordering> found = made.input->order(order_options);
+  Outcome<Ordering> found = made.input->order(order_options(made.kind));
   if (!found) return found.failure();
   made.ordering = std::make_shared<const Ordering>(std::move(found).value());
   const Stopwatch watch;
@@ -108,49 +112,58 @@ void place_into(RankProducts<T>& made, const RankLayout& layout, const WholeSubt
 }
 
 template <class T>
-std::shared_ptr<RankFactor<T>> RankProductMaker<T>::factorize_part(RankProducts<T>& made, PivotFacts& facts) {
-  std::shared_ptr<RankFactor<T>> factor;
-  const OwnEntries<T> entries =
-      made.input->own_entries(made.symbolic, *made.placement, made.kind, *made.ordering);
+typename RankProductMaker<T>::FactoredPart RankProductMaker<T>::factorize_part(
+    const RankInput<T>& input, const PlacedStructure& what, std::vector<std::string>& notes) {
+  FactoredPart made;
+  const OwnEntries<T> entries = input.own_entries(what);
   RunTransport blocks(options_.planned, transport_, [&] {
-    const Traffic pushed = predicted_fan_out_traffic(*made.symbolic, *made.placement, made.kind, sizeof(T));
+    const Traffic pushed = predicted_fan_out_traffic(*what.symbolic, *what.placement, what.kind, sizeof(T),
+                                                     what.columns_last);
     if (options_.delivery == BlockDelivery::push) return transport_plan(pushed);
-    return pulled_plan(pushed, predicted_offered_bytes(*made.symbolic, *made.placement,
-                                                       {made.kind, sizeof(T), offer_line_bytes}));
+    return pulled_plan(
+        pushed, predicted_offered_bytes(*what.symbolic, *what.placement,
+                                        {what.kind, sizeof(T), offer_line_bytes, what.columns_last}));
   });
-  note_refusal(made, blocks, "factorization");
+  note_refusal(notes, blocks, "factorization");
   exchange(transport_, [&] {
     Transport& run = blocks.begin();
     RankFactorizeOptions factorize_options;
-    factorize_options.kind = made.kind;
+    factorize_options.kind = what.kind;
     factorize_options.tiny_pivot = options_.tiny_pivot;
     factorize_options.threads = team_.size();
     factorize_options.delivery = options_.delivery;
+    factorize_options.columns_last = what.columns_last;
     RankFactorization<T> part(
-        {*entries.matrix, made.symbolic, made.placement, *made.ordering, entries.largest}, factorize_options,
+        {*entries.matrix, what.symbolic, what.placement, *what.ordering, entries.largest}, factorize_options,
         run);
     drive(part.program(), run, team_, patience());
-    facts.pivots = part.pivots();
-    if (part.bad_supernode() >= 0) facts.failure = part.failure();
-    factor = std::make_shared<RankFactor<T>>(part.take());
+    made.facts.pivots = part.pivots();
+    if (part.bad_supernode() >= 0) made.facts.failure = part.failure();
+    made.factor = std::make_shared<RankFactor<T>>(part.take());
   });
-  exchange(transport_, [&] { facts = joined_over_ranks(facts, transport_, team_, patience()); });
-  return factor;
+  exchange(transport_, [&] { made.facts = joined_over_ranks(made.facts, transport_, team_, patience()); });
+  return made;
 }
 
 template <class T>
 Outcome<void> RankProductMaker<T>::factorize_into(RankProducts<T>& made) {
   const Stopwatch watch;
-  PivotFacts facts;
-  std::shared_ptr<RankFactor<T>> factor = factorize_part(made, facts);
-  if (facts.failure) return *facts.failure;
-  factor = handed_to_layer<T>(ranks(), made.layers, options_.planned, std::move(*factor));
+  FactoredPart part = factorize_part(
+      *made.input, {made.kind, made.ordering, made.symbolic, made.placement}, made.report.run.notes);
+  if (part.facts.failure) return *part.facts.failure;
+  keep_part(made, std::move(part), watch);
+  return {};
+}
+
+template <class T>
+void RankProductMaker<T>::keep_part(RankProducts<T>& made, FactoredPart part, const Stopwatch& watch) {
+  std::shared_ptr<RankFactor<T>> factor =
+      handed_to_layer<T>(ranks(), made.layers, options_.planned, std::move(*part.factor));
   FactorizeReport& factorized = made.report.run.factorize.emplace();
   factorized.threads = team_.size();
   factorized.seconds = watch.seconds();
-  factorized.pivots = of_user_matrix(std::move(facts.pivots), *made.symbolic, *made.ordering);
+  factorized.pivots = of_user_matrix(std::move(part.facts.pivots), *made.symbolic, *made.ordering);
   adopt(made, std::move(factor));
-  return {};
 }
 
 template <class T>
@@ -179,7 +192,7 @@ void RankProductMaker<T>::plan_into(RankProducts<T>& made, std::shared_ptr<const
   made.inverse = std::make_shared<RankInverse<T>>(
       ranks(), RankSolveParts<T>{made.symbolic, made.layers, std::move(factor)}, plan_options,
       options_.planned);
-  note_refusal(made, made.inverse->run_transport(), "solves");
+  note_refusal(made.report.run.notes, made.inverse->run_transport(), "solves");
   if (options_.device) made.report.device_kind = options_.device->info().kind;
   made.report.memory = made.inverse->memory_kind();
 }

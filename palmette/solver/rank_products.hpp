@@ -42,6 +42,22 @@ class RankProductMaker {
   /// Factor made.input with the structure in `made`, and plan its solves.
   Outcome<void> factorize_into(RankProducts<T>& made);
 
+  /// This rank's part of a factor, and what all ranks know of it.
+  struct FactoredPart {
+    std::shared_ptr<RankFactor<T>> factor;
+    PivotFacts facts;
+  };
+  /// Factor `input` up to its last columns. @param notes  of the report
+  FactoredPart factorize_part(const RankInput<T>& input, const PlacedStructure& what,
+                              std::vector<std::string>& notes);
+
+  /// Hand a part, factored without a bad pivot, to the layers, and plan the solves of `made` with it.
+  /// @param watch  of the factorization
+  void keep_part(RankProducts<T>& made, FactoredPart part, const Stopwatch& watch);
+
+  /// What is asked of an ordering for this kind.
+  OrderOptions order_options(FactorKind kind) const;
+
   /// Plan the solves with a factor that is there, and report it.
   /// @param made  has everything but the inverse
   void adopt(RankProducts<T>& made, std::shared_ptr<const RankFactor<T>> factor);
@@ -54,9 +70,6 @@ class RankProductMaker {
   /// Order, analyze and place, on each rank separately.
   Outcome<void> find_structure(RankProducts<T>& made);
   void analyze_into(RankProducts<T>& made);
-  /// This rank's part of the factor, before it is distributed to layers; null and facts.failure if that
-  /// failed.
-  std::shared_ptr<RankFactor<T>> factorize_part(RankProducts<T>& made, PivotFacts& facts);
   void plan_into(RankProducts<T>& made, std::shared_ptr<const RankFactor<T>> factor);
   void report_memory(RankProducts<T>& made);
 

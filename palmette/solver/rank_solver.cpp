@@ -10,27 +10,6 @@
 namespace palmette {
 namespace {
 
-SolverOptions as_solver_options(const RankSolverOptions& options) {
-  SolverOptions same;
-  same.kind = options.kind;
-  same.threads = options.threads;
-  same.tiny_pivot = options.tiny_pivot;
-  return same;
-}
-
-template <class T>
-void check_rank_options(const RankSolverOptions& options, index_t num_ranks) {
-  check_options<T>(as_solver_options(options));
-  if (!options.choose_layout) grid_of_ranks(options, num_ranks);
-  if (options.max_rhs < 1)
-    throw UsageError("max_rhs is " + std::to_string(options.max_rhs) +
-                     "; at least one right-hand side is solved at a time");
-  if (options.rhs_groups < 1 || (options.rhs_groups > 1 && options.device))
-    throw UsageError("rhs_groups is " + std::to_string(options.rhs_groups) +
-                     (options.device ? "; a device solves all right-hand sides together: leave it 1"
-                                     : "; there must be at least 1"));
-}
-
 constexpr const char* no_memory_to_make =
     "out of memory while the matrix was ordered, analyzed or factorized over ranks";
 

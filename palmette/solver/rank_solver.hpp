@@ -132,6 +132,8 @@ void visit(const RankReport& report, ReportVisitor& visitor);
 
 template <class T>
 class UpdatedRankSolver;
+template <class T>
+class RankSchurSolver;
 
 /// One rank's part of a solver whose factor is distributed over ranks.
 ///
@@ -265,6 +267,7 @@ class RankSolver {
   explicit RankSolver(std::shared_ptr<State> state);
   std::shared_ptr<State> state_;
   friend class UpdatedRankSolver<T>;
+  friend class RankSchurSolver<T>;
 };
 
 /// One rank's part of the system with A + U·Vᵀ, made by RankSolver::update. Keeps matrix and factor alive;

@@ -9,10 +9,33 @@
 #include "palmette/solver/checks.hpp"
 #include "palmette/solver/hall.hpp"
 #include "palmette/solver/kept_ranks.hpp"
+#include "palmette/solver/rank_layers.hpp"
 #include "palmette/solver/rank_products.hpp"
 #include "palmette/solver/verified_answer.hpp"
 
 namespace palmette {
+
+inline SolverOptions as_solver_options(const RankSolverOptions& options) {
+  SolverOptions same;
+  same.kind = options.kind;
+  same.threads = options.threads;
+  same.tiny_pivot = options.tiny_pivot;
+  return same;
+}
+
+/// @throws UsageError if an option is invalid
+template <class T>
+void check_rank_options(const RankSolverOptions& options, index_t num_ranks) {
+  check_options<T>(as_solver_options(options));
+  if (!options.choose_layout) grid_of_ranks(options, num_ranks);
+  if (options.max_rhs < 1)
+    throw UsageError("max_rhs is " + std::to_string(options.max_rhs) +
+                     "; at least one right-hand side is solved at a time");
+  if (options.rhs_groups < 1 || (options.rhs_groups > 1 && options.device))
+    throw UsageError("rhs_groups is " + std::to_string(options.rhs_groups) +
+                     (options.device ? "; a device solves all right-hand sides together: leave it 1"
+                                     : "; there must be at least 1"));
+}
 
 inline constexpr const char* no_memory_to_solve = "out of memory while a system was solved over ranks";
 

@@ -5,6 +5,7 @@
 
 #include "palmette/solver/rank_facts.hpp"
 #include "palmette/solver/rank_input.hpp"
+#include "palmette/solver/schur_factor.hpp"
 
 namespace palmette {
 namespace {
@@ -85,12 +86,34 @@ RowInput<T>::RowInput(const RowBlock<T>& rows, const RankTeam& ranks, const RowI
   });
   ranges_ = former != nullptr ? former->ranges_
                               : agreed_rows(ranks_, share_.size(), {share_.first, share_.count()});
-  share_.share = [this](std::span<std::byte> items, std::size_t item_bytes) {
-    share_items(items, item_bytes);
-  };
+  share_rows();
   pattern_ = former != nullptr ? former->pattern_ : gather_pattern();
   deal_columns();
   find_symmetry();
+}
+
+template <class T>
+RowInput<T>::RowInput(const RowInput& whole, const std::vector<char>& on_boundary)
+    : ranks_(whole.ranks_),
+      ranges_(whole.ranges_),
+      pattern_(std::make_shared<const SparsityPattern>(interior_of(*whole.pattern_, on_boundary))),
+      symmetry_(whole.symmetry_) {
+  share_.first = whole.share_.first;
+  share_.rows = interior_of(whole.share_.rows, on_boundary, share_.first);
+  share_.columns = interior_of(whole.share_.columns, on_boundary, share_.first);
+  share_rows();
+}
+
+template <class T>
+std::shared_ptr<const RankInput<T>> RowInput<T>::interior(const std::vector<char>& on_boundary) const {
+  return std::shared_ptr<const RowInput>(new RowInput(*this, on_boundary));
+}
+
+template <class T>
+void RowInput<T>::share_rows() {
+  share_.share = [this](std::span<std::byte> items, std::size_t item_bytes) {
+    share_items(items, item_bytes);
+  };
 }
 
 template <class T>
@@ -287,7 +310,11 @@ Outcome<Ordering> RowInput<T>::order_by_structure(const OrderOptions& options) c
 }
 
 template <class T>
-double RowInput<T>::largest_scaled_entry(const Ordering& ordering) const {
+double RowInput<T>::largest_scaled_entry(const PlacedStructure& what) const {
+  const Ordering& ordering = *what.ordering;
+  const auto stays_last = [&](const Permutation& order, index_t unknown) {
+    return order.old_to_new()[unknown] >= share_.size() - what.columns_last;
+  };
   const auto scale_of = [](const std::vector<double>& scales, index_t place) {
     return scales.empty() ? 1.0 : scales[place];
   };
@@ -295,6 +322,9 @@ double RowInput<T>::largest_scaled_entry(const Ordering& ordering) const {
   const SparsityPattern& pattern = share_.rows.pattern;
   for (index_t row = 0; row < share_.count(); ++row)
     for (offset_t entry = pattern.column_ptr[row]; entry < pattern.column_ptr[row + 1]; ++entry) {
+      if (stays_last(what.symbolic->row, share_.first + row) &&
+          stays_last(what.symbolic->column, pattern.row_index[entry]))
+        continue;
       const double size =
           static_cast<double>(cheap_modulus(share_.rows.values[entry]));
       largest = std::max(largest, size * scale_of(ordering.row_scale, share_.first + row) *
@@ -306,10 +336,8 @@ double RowInput<T>::largest_scaled_entry(const Ordering& ordering) const {
 }
 
 template <class T>
-OwnEntries<T> RowInput<T>::own_entries(const std::shared_ptr<const SymbolicFactor>& symbolic,
-                                       const Placement& placement, FactorKind kind,
-                                       const Ordering& ordering) const {
-  const EntryOwner owner(*symbolic, placement, kind);
+OwnEntries<T> RowInput<T>::own_entries(const PlacedStructure& what) const {
+  const EntryOwner owner(*what.symbolic, *what.placement, what.kind);
   std::vector<SharedBytes> got;
   {
     const SparseMatrix<T> by_columns = transpose(share_.rows);
@@ -340,7 +368,7 @@ OwnEntries<T> RowInput<T>::own_entries(const std::shared_ptr<const SymbolicFacto
     }
     own->pattern.column_ptr.push_back(static_cast<offset_t>(own->pattern.row_index.size()));
   }
-  return {std::move(own), largest_scaled_entry(ordering)};
+  return {std::move(own), largest_scaled_entry(what)};
 }
 
 template <class T>

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 
 #include "palmette/solver/checks.hpp"
 #include "palmette/solver/hall.hpp"
@@ -15,34 +14,12 @@
 namespace palmette {
 namespace {
 
-std::vector<char> marked(index_t n, std::span<const index_t> boundary) {
-  std::vector<char> on_boundary(n, 0);
-  for (const index_t unknown : boundary) {
-    if (unknown < 0 || unknown >= n)
-      throw UsageError("unknown " + std::to_string(unknown) +
-                       " is to stay on the boundary, but the matrix is of " + "order " + std::to_string(n));
-    if (on_boundary[unknown])
-      throw UsageError("unknown " + std::to_string(unknown) + " is given twice for the boundary");
-    on_boundary[unknown] = 1;
-  }
-  return on_boundary;
-}
-
 template <class T>
 DenseMatrix<T> in_order(const Permutation& order, DenseView<const T> b) {
   DenseMatrix<T> permuted(b.rows, b.cols);
   for (index_t j = 0; j < b.cols; ++j)
     for (index_t i = 0; i < b.rows; ++i) permuted.view()(i, j) = b(order.new_to_old()[i], j);
   return permuted;
-}
-
-/// The kinds to try, in turn.
-template <class T>
-std::vector<FactorKind> kinds_to_try(const KnownMatrix<T>& known, std::optional<FactorKind> given) {
-  const FactorKind first = choose_kind(*known.matrix, known.symmetry, given);
-  if (given || first == FactorKind::lu) return {first};
-  if (first == FactorKind::ldlt) return {first, FactorKind::lu};
-  return {first, FactorKind::ldlt, FactorKind::lu};
 }
 
 }  // namespace
@@ -89,8 +66,7 @@ struct SchurSolver<T>::State {
     report.analyze_seconds = watch.seconds();
     report.flops = flops_before_boundary(*symbolic, kind, num_boundary());
     const offset_t square = offset_t(num_boundary()) * num_boundary();
-    report.nnz_factor =
-        factor_entries(*symbolic, kind) - (kind == FactorKind::lu ? square : (square + num_boundary()) / 2);
+    report.nnz_factor = factor_entries_before_boundary(*symbolic, kind, num_boundary());
     report.memory_bytes_predicted = predicted_peak_bytes(*symbolic, {kind, ScalarTraits<T>::type, team.size(),
                                                                      1, resident_memory_bytes()}) +
                                     square * static_cast<offset_t>(sizeof(T));
@@ -107,7 +83,8 @@ struct SchurSolver<T>::State {
     how.threads = team.size();
     Outcome<Ordering> found = palmette::order(interior, how);
     if (!found) return found.failure();
-    const Ordering ordering = boundary_last<T>(std::move(found).value(), *matrix, boundary, on_boundary);
+    const Ordering ordering =
+        boundary_last<T>(std::move(found).value(), *matrix, matrix->symmetry, boundary, on_boundary);
     report.kind = kind;
     report.ordering = ordering.method;
     report.order_seconds = ordering.seconds;
@@ -140,17 +117,9 @@ struct SchurSolver<T>::State {
 
   /// S against A, by a vector without pattern on the boundary.
   void check() {
-    report.notes.clear();
-    if (report.perturbed_pivots > 0)
-      report.notes.push_back(std::to_string(report.perturbed_pivots) +
-                             " tiny pivots of the interior were replaced");
-    DenseMatrix<T> v(num_boundary(), 1), b(n(), 1), x(n(), 1);
-    std::uint64_t state = 1;
-    for (T& value : v.values) {
-      state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-      value = T(static_cast<real_t<T>>(double(state >> 11) / double(1ULL << 52) - 1));
-    }
-    extend(std::as_const(b).view(), std::as_const(v).view(), x.view());
+    const DenseMatrix<T> v = trial_vector<T>(num_boundary());
+    DenseMatrix<T> b(n(), 1), x(n(), 1);
+    extend(std::as_const(b).view(), v.view(), x.view());
     for (index_t i = 0; i < num_boundary(); ++i) {
       LongScalar<T> sum(0);
       for (index_t j = 0; j < num_boundary(); ++j)
@@ -159,14 +128,7 @@ struct SchurSolver<T>::State {
     }
     const Verification found =
         verify<T>(*known.matrix, Operation::plain, std::as_const(b).view(), std::as_const(x).view());
-    report.backward_error = found.backward_error;
-    report.bound = found.bound;
-    report.verified = found.verified;
-    if (!report.verified)
-      report.notes.insert(
-          report.notes.begin(),
-          "NOT VERIFIED: the Schur complement does not agree with the matrix; its interior may "
-          "be singular");
+    note_check(report, found, {});
   }
 
   /// x ← diag(A_II, 0)⁻¹·x: the boundary becomes zero, whatever it held.
@@ -232,7 +194,8 @@ Outcome<SchurSolver<T>> SchurSolver<T>::create(std::shared_ptr<const SparseMatri
           throw UsageError("the order of a Schur complement's interior cannot be given; name a method");
         auto state = std::make_unique<State>(know_matrix(std::move(matrix)), std::move(boundary), options);
         Outcome<void> made;
-        for (const FactorKind kind : kinds_to_try(state->known, options.kind)) {
+        const FactorKind first = choose_kind(*state->known.matrix, state->known.symmetry, options.kind);
+        for (const FactorKind kind : kinds_to_try(first, options.kind.has_value())) {
           made = state->make(kind, options);
           if (made) state->check();
           if (made && state->report.verified) break;
@@ -273,10 +236,7 @@ void SchurSolver<T>::condense(DenseView<const T> b, DenseView<T> g) const {
   with_memory_errors("out of memory while a right-hand side was condensed", [&] {
     const index_t m = state_->num_boundary(), n = size();
     check_right_hand_sides(n, b, DenseView<T>{nullptr, b.rows, b.cols, b.ld});
-    if (g.rows != m || g.cols != b.cols)
-      throw DimensionError("the condensed right-hand side is " + std::to_string(g.rows) + " x " +
-                           std::to_string(g.cols) + "; it needs " + std::to_string(m) + " x " +
-                           std::to_string(b.cols));
+    check_boundary_part("the condensed right-hand side", {g.rows, g.cols}, {m, b.cols});
     DenseMatrix<T> y = in_order<T>(state_->order.row, b);
     state_->plan.solve_part(FactorPart::lower, Operation::plain, std::as_const(y).view(), y.view(),
                             state_->run(b.cols));
@@ -289,10 +249,8 @@ Verification SchurSolver<T>::expand(DenseView<const T> b, DenseView<const T> bou
                                     DenseView<T> x) const {
   return with_memory_errors("out of memory while a solution was expanded", [&] {
     check_right_hand_sides(size(), b, x);
-    if (boundary_part.rows != state_->num_boundary() || boundary_part.cols != b.cols)
-      throw DimensionError("the boundary's part of x is " + std::to_string(boundary_part.rows) + " x " +
-                           std::to_string(boundary_part.cols) + "; it needs " +
-                           std::to_string(state_->num_boundary()) + " x " + std::to_string(b.cols));
+    check_boundary_part("the boundary's part of x", {boundary_part.rows, boundary_part.cols},
+                        {state_->num_boundary(), b.cols});
     check_finite(boundary_part);
     const DenseMatrix<T> kept = copy_if_overlapping(b, x);
     const DenseView<const T> rhs = kept.values.empty() ? b : kept.view();

@@ -3,30 +3,79 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace palmette {
 
+std::vector<char> marked(index_t n, std::span<const index_t> boundary) {
+  std::vector<char> on_boundary(n, 0);
+  for (const index_t unknown : boundary) {
+    if (unknown < 0 || unknown >= n)
+      throw UsageError("unknown " + std::to_string(unknown) +
+                       " is to stay on the boundary, but the matrix is of " + "order " + std::to_string(n));
+    if (on_boundary[unknown])
+      throw UsageError("unknown " + std::to_string(unknown) + " is given twice for the boundary");
+    on_boundary[unknown] = 1;
+  }
+  return on_boundary;
+}
+
+std::vector<FactorKind> kinds_to_try(FactorKind first, bool is_given) {
+  if (is_given || first == FactorKind::lu) return {first};
+  if (first == FactorKind::ldlt) return {first, FactorKind::lu};
+  return {first, FactorKind::ldlt, FactorKind::lu};
+}
+
 template <class T>
-SparseMatrix<T> interior_of(const SparseMatrix<T>& matrix, const std::vector<char>& on_boundary) {
-  SparseMatrix<T> interior;
-  interior.symmetry = matrix.symmetry;
-  interior.pattern.rows = interior.pattern.cols = matrix.cols();
-  for (index_t column = 0; column < matrix.cols(); ++column) {
-    if (on_boundary[column]) {
-      interior.pattern.row_index.push_back(column);
-      interior.values.push_back(T(1));
-    } else {
-      for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1];
-           ++entry) {
-        const index_t row = matrix.pattern.row_index[entry];
-        if (on_boundary[row]) continue;
-        interior.pattern.row_index.push_back(row);
-        interior.values.push_back(matrix.values[entry]);
-      }
-    }
-    interior.pattern.column_ptr.push_back(static_cast<offset_t>(interior.values.size()));
+DenseMatrix<T> trial_vector(index_t n) {
+  DenseMatrix<T> v(n, 1);
+  std::uint64_t state = 1;
+  for (T& value : v.values) {
+    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+    value = T(static_cast<real_t<T>>(double(state >> 11) / double(1ULL << 52) - 1));
+  }
+  return v;
+}
+
+namespace {
+
+/// Calls keep(entry) for each entry of `pattern` that stays, −1 for those of the identity.
+/// @param first  number of its first column
+template <class Keep>
+SparsityPattern kept_interior(const SparsityPattern& pattern, const std::vector<char>& on_boundary,
+                              index_t first, const Keep& keep) {
+  SparsityPattern interior;
+  interior.rows = pattern.rows;
+  interior.cols = pattern.cols;
+  const auto add = [&](index_t row, offset_t entry) {
+    interior.row_index.push_back(row);
+    keep(entry);
+  };
+  for (index_t column = 0; column < pattern.cols; ++column) {
+    if (on_boundary[first + column]) add(first + column, -1);
+    else
+      for (offset_t entry = pattern.column_ptr[column]; entry < pattern.column_ptr[column + 1]; ++entry)
+        if (!on_boundary[pattern.row_index[entry]]) add(pattern.row_index[entry], entry);
+    interior.column_ptr.push_back(static_cast<offset_t>(interior.row_index.size()));
   }
   return interior;
+}
+
+}  // namespace
+
+template <class T>
+SparseMatrix<T> interior_of(const SparseMatrix<T>& matrix, const std::vector<char>& on_boundary,
+                            index_t first) {
+  SparseMatrix<T> interior;
+  interior.symmetry = matrix.symmetry;
+  interior.pattern = kept_interior(matrix.pattern, on_boundary, first, [&](offset_t entry) {
+    interior.values.push_back(entry == -1 ? T(1) : matrix.values[entry]);
+  });
+  return interior;
+}
+
+SparsityPattern interior_of(const SparsityPattern& pattern, const std::vector<char>& on_boundary) {
+  return kept_interior(pattern, on_boundary, 0, [](offset_t) {});
 }
 
 template <class T>
@@ -85,17 +134,18 @@ double power_of_two_below(double largest) {
 }
 
 /// Scales of the boundary by the largest scaled entry that couples it with the interior.
+/// @param alike  rows and columns get the same
 template <class T>
-void scale_boundary(Ordering& ordering, const SparseMatrix<T>& matrix, const std::vector<char>& on_boundary) {
+void scale_boundary(Ordering& ordering, const WholeOrShare<T>& matrix, bool alike,
+                    const std::vector<char>& on_boundary) {
   std::vector<double> row(matrix.rows(), 0), column(matrix.rows(), 0);
-  for (index_t j = 0; j < matrix.cols(); ++j)
-    for (offset_t entry = matrix.pattern.column_ptr[j]; entry < matrix.pattern.column_ptr[j + 1]; ++entry) {
-      const index_t i = matrix.pattern.row_index[entry];
-      const double modulus = double(std::abs(matrix.values[entry]));
-      if (on_boundary[i] && !on_boundary[j]) row[i] = std::max(row[i], modulus * ordering.column_scale[j]);
-      if (on_boundary[j] && !on_boundary[i]) column[j] = std::max(column[j], modulus * ordering.row_scale[i]);
-    }
-  const bool alike = matrix.symmetry != Symmetry::general;
+  matrix.visit_own([&](index_t i, index_t j, const T& value) {
+    const double modulus = double(std::abs(value));
+    if (on_boundary[i] && !on_boundary[j]) row[i] = std::max(row[i], modulus * ordering.column_scale[j]);
+    if (on_boundary[j] && !on_boundary[i]) column[j] = std::max(column[j], modulus * ordering.row_scale[i]);
+  });
+  matrix.complete(std::span(row));
+  matrix.complete(std::span(column));
   for (index_t k = 0; k < matrix.rows(); ++k) {
     if (!on_boundary[k]) continue;
     ordering.row_scale[k] = power_of_two_below(alike ? std::max(row[k], column[k]) : row[k]);
@@ -106,8 +156,8 @@ void scale_boundary(Ordering& ordering, const SparseMatrix<T>& matrix, const std
 }  // namespace
 
 template <class T>
-Ordering boundary_last(Ordering interior, const SparseMatrix<T>& matrix, std::span<const index_t> boundary,
-                       const std::vector<char>& on_boundary) {
+Ordering boundary_last(Ordering interior, const WholeOrShare<T>& matrix, Symmetry symmetry,
+                       std::span<const index_t> boundary, const std::vector<char>& on_boundary) {
   Ordering moved = std::move(interior);
   if (!moved.paired_with_next.empty()) {
     std::vector<char> paired;
@@ -119,8 +169,61 @@ Ordering boundary_last(Ordering interior, const SparseMatrix<T>& matrix, std::sp
   // The identity's rows were matched with its own columns, so both lose the same places.
   moved.row = moved_last(moved.row, boundary, on_boundary);
   moved.column = moved_last(moved.column, boundary, on_boundary);
-  if (!moved.row_scale.empty()) scale_boundary(moved, matrix, on_boundary);
+  if (!moved.row_scale.empty())
+    scale_boundary(moved, matrix, symmetry != Symmetry::general, on_boundary);
   return moved;
+}
+
+SymbolicFactor interior_structure(const SymbolicFactor& symbolic, index_t columns_last) {
+  const index_t first_last = symbolic.n - columns_last;
+  SymbolicFactor interior;
+  interior.n = symbolic.n;
+  interior.row = symbolic.row;
+  interior.column = symbolic.column;
+  interior.supernode_begin = symbolic.supernode_begin;
+  for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
+    const bool stays = symbolic.supernode_begin[s] >= first_last;
+    const std::span<const index_t> rows = symbolic.rows_below(s);
+    const auto end = stays ? rows.begin() : std::lower_bound(rows.begin(), rows.end(), first_last);
+    interior.row_index.insert(interior.row_index.end(), rows.begin(), end);
+    interior.row_ptr.push_back(static_cast<offset_t>(interior.row_index.size()));
+    const auto dropped = static_cast<index_t>(rows.end() - end);
+    for (index_t column = symbolic.supernode_begin[s]; column < symbolic.supernode_begin[s + 1]; ++column) {
+      const index_t parent = symbolic.column_parent[column];
+      interior.column_parent.push_back(stays || parent >= first_last ? -1 : parent);
+      interior.column_count.push_back(stays ? 1 : std::max(1, symbolic.column_count[column] - dropped));
+    }
+  }
+  return completed_structure(std::move(interior));
+}
+
+offset_t factor_entries_before_boundary(const SymbolicFactor& symbolic, FactorKind kind,
+                                        index_t columns_last) {
+  const offset_t square = offset_t(columns_last) * columns_last;
+  return factor_entries(symbolic, kind) -
+         (kind == FactorKind::lu ? square : (square + columns_last) / 2);
+}
+
+void note_check(SchurReport& report, const Verification& found, std::vector<std::string> notes) {
+  report.notes = std::move(notes);
+  if (report.perturbed_pivots > 0)
+    report.notes.push_back(std::to_string(report.perturbed_pivots) +
+                           " tiny pivots of the interior were replaced");
+  report.backward_error = found.backward_error;
+  report.bound = found.bound;
+  report.verified = found.verified;
+  if (!report.verified)
+    report.notes.insert(
+        report.notes.begin(),
+        "NOT VERIFIED: the Schur complement does not agree with the matrix; its interior may "
+        "be singular");
+}
+
+void check_boundary_part(const char* what, const PartSize& given, const PartSize& needed) {
+  if (given.rows == needed.rows && given.cols == needed.cols) return;
+  throw DimensionError(std::string(what) + " is " + std::to_string(given.rows) + " x " +
+                       std::to_string(given.cols) + "; it needs " + std::to_string(needed.rows) + " x " +
+                       std::to_string(needed.cols));
 }
 
 double flops_before_boundary(const SymbolicFactor& symbolic, FactorKind kind, index_t columns_last) {
@@ -139,7 +242,7 @@ double flops_before_boundary(const SymbolicFactor& symbolic, FactorKind kind, in
 
 namespace {
 
-/// One panel of the boundary: its columns, and which row of S each of its rows is.
+/// One panel of the boundary. Its rows below are all later rows of S.
 template <class T>
 class BoundaryPanel {
  public:
@@ -152,14 +255,9 @@ class BoundaryPanel {
         first_column_(first_column) {}
 
   void add_to(DenseView<T> complement) {
-    const bool is_lu = factor_.kind == FactorKind::lu;
-    for (index_t j = 0; j < width_; ++j)
-      for (index_t i = is_lu ? 0 : j; i < rows_; ++i) {
-        const T below = panel(factor_.lower)(i, j);
-        complement(row(i), column_ + j) = below;
-        if (is_lu && i >= width_) complement(column_ + j, row(i)) = panel(factor_.upper)(i, j);
-        if (!is_lu && row(i) != column_ + j) complement(column_ + j, row(i)) = mirrored(below);
-      }
+    const auto put = [&](index_t i, index_t j, const T& value) { complement(i, j) = value; };
+    visit_complement<T>(factor_, part(0, width_), complement.rows, put);
+    visit_complement<T>(factor_, part(width_, rows_ - width_), complement.rows, put);
   }
   void become_identity() {
     clear(factor_.lower);
@@ -173,10 +271,12 @@ class BoundaryPanel {
   }
 
  private:
-  T mirrored(const T& value) const { return factor_.hermitian ? conjugate(value) : value; }
-  index_t row(index_t local) const {
-    if (local < width_) return column_ + local;
-    return factor_.symbolic->rows_below(s_)[local - width_] - first_column_;
+  ComplementPart<T> part(index_t first, index_t rows) const {
+    const auto some = [&](PanelArray<T>& panels) {
+      return DenseView<const T>{panel(panels).data + first, rows, width_, rows_};
+    };
+    return {column_ + first, column_, some(factor_.lower),
+            factor_.kind == FactorKind::lu ? some(factor_.upper) : DenseView<const T>{}};
   }
   DenseView<T> panel(PanelArray<T>& panels) const {
     return {panels.data() + factor_.symbolic->panel_offset[s_], rows_, width_, rows_};
@@ -200,21 +300,17 @@ DenseMatrix<T> take_complement(Factor<T>& factor, index_t columns_last) {
     panel.add_to(complement.view());
     panel.become_identity();
   }
-  if (factor.row_scale.empty()) return complement;
-  for (index_t j = 0; j < columns_last; ++j)
-    for (index_t i = 0; i < columns_last; ++i)
-      complement.view()(i, j) /=
-          static_cast<real_t<T>>(factor.row_scale[symbolic.row.new_to_old()[first_column + i]] *
-                                 factor.column_scale[symbolic.column.new_to_old()[first_column + j]]);
   return complement;
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                               \
-  template SparseMatrix<T> interior_of(const SparseMatrix<T>&, const std::vector<char>&);     \
+  template DenseMatrix<T> trial_vector(index_t);                                              \
+  template SparseMatrix<T> interior_of(const SparseMatrix<T>&, const std::vector<char>&,      \
+                                       index_t);                                              \
   template SparseMatrix<T> coupling_of(const SparseMatrix<T>&, std::span<const index_t>,      \
                                        const std::vector<char>&);                             \
-  template Ordering boundary_last(Ordering, const SparseMatrix<T>&, std::span<const index_t>, \
-                                  const std::vector<char>&);                                  \
+  template Ordering boundary_last(Ordering, const WholeOrShare<T>&, Symmetry,                 \
+                                  std::span<const index_t>, const std::vector<char>&);        \
   template DenseMatrix<T> take_complement(Factor<T>&, index_t);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

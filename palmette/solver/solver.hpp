@@ -13,6 +13,7 @@
 #include "palmette/solver/extract.hpp"
 #include "palmette/solver/inverse_entries.hpp"
 #include "palmette/solver/measure_cluster.hpp"
+#include "palmette/solver/rank_schur.hpp"
 #include "palmette/solver/rank_solver.hpp"
 #include "palmette/solver/report.hpp"
 #include "palmette/solver/schur.hpp"

@@ -36,6 +36,26 @@ class WholeOrShare {
     share_->complete(std::span(y.moduli));
   }
 
+  /// visit(row, column, value) for each entry that this process holds, some of a share twice.
+  template <class Visit>
+  void visit_own(const Visit& visit) const {
+    const auto each = [](const SparseMatrix<T>& part, const auto& take) {
+      for (index_t k = 0; k < part.cols(); ++k)
+        for (offset_t entry = part.pattern.column_ptr[k]; entry < part.pattern.column_ptr[k + 1]; ++entry)
+          take(k, part.pattern.row_index[entry], part.values[entry]);
+    };
+    const index_t first = share_ != nullptr ? share_->first : 0;
+    each(share_ != nullptr ? share_->columns : *whole_,
+         [&](index_t k, index_t row, const T& value) { visit(row, first + k, value); });
+    if (share_ != nullptr)
+      each(share_->rows, [&](index_t k, index_t column, const T& value) { visit(first + k, column, value); });
+  }
+  /// As MatrixShare::complete; all have all of a whole matrix.
+  template <class Item>
+  void complete(std::span<Item> items) const {
+    if (share_ != nullptr) share_->complete(items);
+  }
+
   /// max_i |a_ij| for each column j.
   std::vector<double> largest_of_columns() const {
     std::vector<double> largest(rows(), 0);

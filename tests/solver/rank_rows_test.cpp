@@ -502,13 +502,14 @@ TEST(rank_rows, a_rank_gets_the_entries_of_its_blocks_each_once_and_no_others) {
     EXPECT_EQ(input.pattern().row_index, matrix->pattern.row_index);
     OrderOptions options;
     options.pivot_need = PivotNeed::unsymmetric;
-    const Ordering ordering = input.order(options).value();
+    const auto ordering = std::make_shared<const Ordering>(input.order(options).value());
     AnalyzeOptions analyze_options;
     analyze_options.max_width = 8;
     const auto symbolic =
-        std::make_shared<const SymbolicFactor>(analyze(input.pattern(), ordering, analyze_options));
-    const Placement placement = place(*symbolic, {2, 2}, PlacementMap::block_cyclic, {false});
-    const OwnEntries<double> got = input.own_entries(symbolic, placement, FactorKind::lu, ordering);
+        std::make_shared<const SymbolicFactor>(analyze(input.pattern(), *ordering, analyze_options));
+    const auto placement = std::make_shared<const Placement>(
+        place(*symbolic, {2, 2}, PlacementMap::block_cyclic, {false}));
+    const OwnEntries<double> got = input.own_entries({FactorKind::lu, ordering, symbolic, placement});
     entries[transport.rank()] = got.matrix->nnz();
     for (index_t column = 0; column < matrix->cols(); ++column)
       for (offset_t entry = got.matrix->pattern.column_ptr[column];
