@@ -64,6 +64,12 @@ inline std::span<const index_t> wanted_of(const palmette_entries& entries) {
 /// @throws UsageError if an entry is in no such row
 template <class T>
 SparseMatrix<T> sparse_column(index_t first, index_t rows, const palmette_entries& entries);
+/// The unknowns of a boundary. @throws UsageError for a pointer that is NULL or a negative number
+std::vector<index_t> unknowns_from(const palmette_boundary& boundary);
+/// The status of a solution. @returns PALMETTE_OK, or PALMETTE_NOT_VERIFIED with its sentence recorded
+palmette_status told(const Verification& found);
+/// The status of a Schur complement, likewise
+palmette_status told(const SchurReport& report);
 /// Entries of compressed columns. @throws UsageError unless their pointers are there, begin at 0 and ascend
 std::size_t entries_of(int32_t num_columns, const int64_t* column_ptr);
 std::optional<FactorKind> kind_from(palmette_kind kind);

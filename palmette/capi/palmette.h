@@ -517,6 +517,49 @@ palmette_status palmette_solve_updated_over_ranks_z(palmette_rank_updated* updat
 /* Called by all ranks, before MPI_Finalize. NULL is allowed. */
 void palmette_destroy_updated_over_ranks(palmette_rank_updated* updated);
 
+/* The Schur complement over ranks, as by palmette_schur_create_*. S lies whole on one rank, or block-cyclic as
+ * ScaLAPACK has it: row i belongs to grid row (i / block) mod grid_rows, likewise columns; grid position
+ * (r, c) is rank r * grid_cols + c. A rank's part is column-major without gaps. */
+typedef struct palmette_rank_schur palmette_rank_schur;
+typedef struct {
+  palmette_boundary boundary;            /* the same on all ranks */
+  const palmette_rank_options* options;  /* NULL: the defaults */
+  int block_cyclic;                      /* 0: all of S on the rank `root` */
+  int32_t root;
+  int32_t grid_rows, grid_cols;          /* of S; 0, 0: all ranks, nearly square */
+  int32_t block;                         /* rows and columns of a block; 0: 64 */
+} palmette_rank_schur_request;
+/* PALMETTE_NOT_VERIFIED on all ranks: S was computed, but does not agree with A; *schur is set. */
+palmette_status palmette_schur_create_over_ranks_d(const palmette_rows* rows, int communicator,
+                                                   const palmette_rank_schur_request* request,
+                                                   palmette_rank_schur** schur);
+palmette_status palmette_schur_create_over_ranks_z(const palmette_rows* rows, int communicator,
+                                                   const palmette_rank_schur_request* request,
+                                                   palmette_rank_schur** schur);
+/* Called by all ranks, before MPI_Finalize. NULL is allowed. */
+void palmette_destroy_schur_over_ranks(palmette_rank_schur* schur);
+/* Rows and columns of this rank's part of S; each pointer may be NULL. Neither this nor the next is called
+ * together. */
+palmette_status palmette_schur_part_over_ranks(const palmette_rank_schur* schur, int32_t* num_rows,
+                                               int32_t* num_cols);
+/* This rank's part of S. */
+palmette_status palmette_schur_complement_over_ranks_d(const palmette_rank_schur* schur, double* part);
+palmette_status palmette_schur_complement_over_ranks_z(const palmette_rank_schur* schur, double* part);
+/* As palmette_schur_solve_interior_*, palmette_schur_condense_* and palmette_schur_expand_*, with this rank's
+ * rows of b and x; the parts on the boundary (x of condense, boundary_part) are whole on every rank. */
+palmette_status palmette_schur_solve_interior_over_ranks_d(palmette_rank_schur* schur,
+                                                           const palmette_columns* columns);
+palmette_status palmette_schur_solve_interior_over_ranks_z(palmette_rank_schur* schur,
+                                                           const palmette_columns* columns);
+palmette_status palmette_schur_condense_over_ranks_d(palmette_rank_schur* schur,
+                                                     const palmette_columns* columns);
+palmette_status palmette_schur_condense_over_ranks_z(palmette_rank_schur* schur,
+                                                     const palmette_columns* columns);
+palmette_status palmette_schur_expand_over_ranks_d(palmette_rank_schur* schur, const double* boundary_part,
+                                                   int64_t ld_part, const palmette_columns* columns);
+palmette_status palmette_schur_expand_over_ranks_z(palmette_rank_schur* schur, const double* boundary_part,
+                                                   int64_t ld_part, const palmette_columns* columns);
+
 /* The report of the last solve (before the first: of the factorization) as JSON, with the names of `palmette
  * solve --json`; valid until the next call with this solver. NULL if solver is NULL or memory runs out. */
 const char* palmette_rank_report_json(palmette_rank_solver* solver);

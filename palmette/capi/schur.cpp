@@ -8,16 +8,25 @@ struct palmette_schur {
 };
 
 namespace palmette::capi {
-namespace {
-
-palmette_status told(bool verified, const std::string& message) {
-  if (verified) return PALMETTE_OK;
-  return record_unverified(message);
-}
 
 palmette_status told(const Verification& found) {
-  return told(found.verified, "the solution is not verified: its backward error exceeds the bound");
+  if (found.verified) return PALMETTE_OK;
+  return record_unverified("the solution is not verified: its backward error exceeds the bound");
 }
+
+palmette_status told(const SchurReport& report) {
+  if (report.verified) return PALMETTE_OK;
+  return record_unverified(report.notes.empty() ? "" : report.notes.front());
+}
+
+std::vector<index_t> unknowns_from(const palmette_boundary& boundary) {
+  require(boundary.num_boundary >= 0, "num_boundary is negative");
+  require(boundary.num_boundary == 0 || boundary.boundary != nullptr, "boundary.boundary is NULL");
+  if (boundary.num_boundary == 0) return {};
+  return {boundary.boundary, boundary.boundary + boundary.num_boundary};
+}
+
+namespace {
 
 SchurOptions schur_options_from(const palmette_options* given) {
   palmette_options options;
@@ -36,19 +45,14 @@ palmette_status create(const palmette_arrays* matrix, const palmette_boundary* b
   require(out != nullptr, "schur is NULL; pass a pointer for the handle");
   *out = nullptr;
   require(matrix != nullptr && boundary != nullptr, "matrix or boundary is NULL");
-  require(boundary->num_boundary >= 0, "num_boundary is negative");
-  require(boundary->num_boundary == 0 || boundary->boundary != nullptr, "boundary.boundary is NULL");
-  std::vector<index_t> unknowns;
-  if (boundary->num_boundary > 0)
-    unknowns.assign(boundary->boundary, boundary->boundary + boundary->num_boundary);
+  std::vector<index_t> unknowns = unknowns_from(*boundary);
   GivenPattern given;
   SparseMatrix<T> checked = checked_matrix<T>(*matrix, given);
   auto made = SchurSolver<T>::create(std::make_shared<const SparseMatrix<T>>(std::move(checked)),
                                      std::move(unknowns), schur_options_from(options));
   if (!made) return record(made.failure());
   *out = new palmette_schur{std::move(made).value()};
-  const SchurReport& report = typed<SchurSolver, T>(*out).report();
-  return told(report.verified, report.notes.empty() ? "" : report.notes.front());
+  return told(typed<SchurSolver, T>(*out).report());
 }
 
 /// Columns of `rows_of_x` rows of x, and n of b.

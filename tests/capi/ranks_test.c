@@ -191,6 +191,58 @@ static void updated(int rank, int ranks, int communicator) {
   EXPECT(palmette_solve_updated_over_ranks_d(NULL, PALMETTE_PLAIN, &columns, NULL) == PALMETTE_USAGE);
 }
 
+/* A path with ends: S on both ends of [2 -1; -1 2 ...] is known, and b = A 1 is solved through it. */
+static void schur(int rank, int ranks, int communicator) {
+  const int first = first_of(rank, ranks), rows = first_of(rank + 1, ranks) - first;
+  int64_t row_ptr[n + 1] = {0};
+  int32_t column[3 * n];
+  double values[3 * n], b[n], x[n], g[2], part[4], ends[2];
+  int64_t entry = 0;
+  for (int k = 0; k < rows; ++k) {
+    const int row = first + k;
+    b[k] = row == 0 || row == n - 1 ? 1 : 0;
+    for (int32_t j = row - 1; j <= row + 1; ++j) {
+      if (j < 0 || j >= n) continue;
+      column[entry] = j;
+      values[entry++] = j == row ? 2 : -1;
+    }
+    row_ptr[k + 1] = entry;
+  }
+  const palmette_rows mine = {n, first, rows, row_ptr, column, values};
+  const int32_t unknowns[2] = {n - 1, 0};
+  palmette_rank_schur_request request = {{2, unknowns}, NULL, 0, ranks - 1, 0, 0, 0};
+  palmette_rank_schur* solver = NULL;
+  EXPECT(palmette_schur_create_over_ranks_d(&mine, communicator, &request, &solver) == PALMETTE_OK);
+  int32_t part_rows = -1, part_cols = -1;
+  EXPECT(palmette_schur_part_over_ranks(solver, &part_rows, &part_cols) == PALMETTE_OK);
+  EXPECT(part_rows == (rank == ranks - 1 ? 2 : 0) && part_cols == part_rows);
+  EXPECT(palmette_schur_complement_over_ranks_z(solver, part) == PALMETTE_USAGE);
+  EXPECT(palmette_schur_complement_over_ranks_d(solver, part) == PALMETTE_OK);
+  /* The interior of n - 2 = 3 unknowns: its inverse has 3/4 at the ends, and 1/4 between them. */
+  if (rank == ranks - 1) EXPECT(fabs(part[0] - 1.25) < 1e-14 && fabs(part[1] + 0.25) < 1e-14);
+  const palmette_columns condensed = {1, b, rows, g, 2}, solved = {1, b, rows, x, rows};
+  EXPECT(palmette_schur_condense_over_ranks_d(solver, &condensed) == PALMETTE_OK);
+  EXPECT(fabs(g[0] - 1) < 1e-14 && fabs(g[1] - 1) < 1e-14);
+  /* [5/4 -1/4; -1/4 5/4]^-1 [1; 1] */
+  ends[0] = ends[1] = 1;
+  EXPECT(palmette_schur_expand_over_ranks_d(solver, ends, 2, &solved) == PALMETTE_OK);
+  for (int k = 0; k < rows; ++k) EXPECT(fabs(x[k] - 1) < 1e-14);
+  EXPECT(palmette_schur_solve_interior_over_ranks_d(solver, &solved) == PALMETTE_OK);
+  for (int k = 0; k < rows; ++k) EXPECT(x[k] == 0);
+  EXPECT(palmette_schur_expand_over_ranks_d(solver, NULL, 2, &solved) == PALMETTE_USAGE);
+  palmette_destroy_schur_over_ranks(solver);
+  palmette_destroy_schur_over_ranks(NULL);
+  request.block_cyclic = 1;
+  request.block = 1;
+  EXPECT(palmette_schur_create_over_ranks_d(&mine, communicator, &request, &solver) == PALMETTE_OK);
+  EXPECT(palmette_schur_part_over_ranks(solver, &part_rows, NULL) == PALMETTE_OK);
+  EXPECT(ranks == 1 ? part_rows == 2 : part_rows <= 2);
+  palmette_destroy_schur_over_ranks(solver);
+  request.boundary.num_boundary = -1;
+  EXPECT(palmette_schur_create_over_ranks_d(&mine, communicator, &request, &solver) == PALMETTE_USAGE);
+  EXPECT(solver == NULL);
+}
+
 /* A set of files gives x again, and takes new values; what is wrong with it is said on every rank. */
 static void saved(int rank, int ranks, int communicator) {
   const int first = first_of(rank, ranks), rows = first_of(rank + 1, ranks) - first;
@@ -294,6 +346,7 @@ int main(int argc, char** argv) {
   saved(rank, ranks, communicator);
   updated(rank, ranks, communicator);
   entries_of_a_solution(rank, ranks, communicator);
+  schur(rank, ranks, communicator);
   misuse(rank, ranks, communicator);
   MPI_Finalize();
   return failures == 0 ? 0 : 1;

@@ -1,25 +1,12 @@
 // The C functions over MPI ranks: all ranks check their arguments together, then call the hall over ranks.
-#include "palmette/capi/handle.hpp"
 #include "palmette/capi/mpi/report_json.hpp"
+#include "palmette/capi/mpi/settings.hpp"
 
 namespace palmette::capi {
 
 using AnyRankSolver = std::variant<RankSolver<double>, RankSolver<std::complex<double>>>;
 using AnyUpdatedRankSolver =
     std::variant<UpdatedRankSolver<double>, UpdatedRankSolver<std::complex<double>>>;
-
-/// The caller's pattern, kept so that refactor needs only values.
-struct GivenRows {
-  index_t size = 0;
-  index_t first_row = 0;
-  std::vector<offset_t> row_ptr;
-  std::vector<index_t> column;
-
-  template <class T>
-  RowBlock<T> with(const T* values) const {
-    return {size, first_row, row_ptr, column, {values, column.size()}};
-  }
-};
 
 }  // namespace palmette::capi
 
@@ -38,13 +25,6 @@ struct palmette_rank_updated {
 };
 
 namespace palmette::capi {
-namespace {
-
-struct RankSettings {
-  RankSolverOptions solver;
-  SolveRequest request;
-  std::string transport, device;
-};
 
 RankSettings settings_from(const palmette_rank_options* given) {
   palmette_rank_options options;
@@ -86,21 +66,38 @@ GivenRows rows_from(const palmette_rows* rows) {
   return given;
 }
 
+RankCall begin_call(const palmette_rows* rows, int communicator, RankSettings& settings) {
+  RankCall call{make_mpi_exchange(communicator, settings.transport), {}};
+  settings.solver.transport_name = call.exchange.name;
+  settings.solver.transport_note = call.exchange.note;
+  settings.solver.planned = call.exchange.planned;
+  agree_after(*call.exchange.transport, [&] {
+    call.given = rows_from(rows);
+    settings.solver.device = open_device_of_rank(settings.device, call.exchange.transport->rank());
+  });
+  return call;
+}
+
+void check_columns_together(Transport& transport, const palmette_columns* columns, const ColumnRows& rows) {
+  agree_after(transport, [&] {
+    require(columns != nullptr, "columns is NULL");
+    require(columns->num_rhs >= 0, "num_rhs is negative");
+    const bool none = columns->num_rhs == 0, no_b = none || rows.of_b == 0, no_x = none || rows.of_x == 0;
+    require((no_b || columns->b != nullptr) && (no_x || columns->x != nullptr), "b or x is NULL");
+    require((no_b || columns->ldb >= rows.of_b) && (no_x || columns->ldx >= rows.of_x),
+            "ldb or ldx is smaller than the number of rows");
+  });
+}
+
+namespace {
+
 template <class T>
 palmette_status create(const palmette_rows* rows, int communicator, const palmette_rank_options* options,
                        palmette_rank_solver** out) {
   require(out != nullptr, "solver is NULL; pass a pointer for the handle");
   *out = nullptr;
   RankSettings settings = settings_from(options);
-  MpiExchange exchange = make_mpi_exchange(communicator, settings.transport);
-  settings.solver.transport_name = exchange.name;
-  settings.solver.transport_note = exchange.note;
-  settings.solver.planned = exchange.planned;
-  GivenRows given;
-  agree_after(*exchange.transport, [&] {
-    given = rows_from(rows);
-    settings.solver.device = open_device_of_rank(settings.device, exchange.transport->rank());
-  });
+  auto [exchange, given] = begin_call(rows, communicator, settings);
   auto made = RankSolver<T>::create_from_rows(given.with(reinterpret_cast<const T*>(rows->values)),
                                               settings.solver, *exchange.transport);
   if (!made) return record(made.failure());
@@ -173,15 +170,8 @@ palmette_status tell_rows(const palmette_rank_solver* handle, int32_t* n, int32_
 Operation checked_operation(Transport& transport, palmette_operation operation,
                             const palmette_columns* columns, index_t rows) {
   Operation checked = Operation::plain;
-  agree_after(transport, [&] {
-    checked = operation_from(operation);
-    require(columns != nullptr, "columns is NULL");
-    require(columns->num_rhs >= 0, "num_rhs is negative");
-    const bool empty = rows == 0 || columns->num_rhs == 0;
-    require(empty || (columns->b != nullptr && columns->x != nullptr), "b or x is NULL");
-    require(empty || (columns->ldb >= rows && columns->ldx >= rows),
-            "ldb or ldx is smaller than the number of rows");
-  });
+  agree_after(transport, [&] { checked = operation_from(operation); });
+  check_columns_together(transport, columns, {rows, rows});
   return checked;
 }
 
