@@ -517,8 +517,8 @@ palmette_status palmette_solve_updated_over_ranks_z(palmette_rank_updated* updat
 /* Called by all ranks, before MPI_Finalize. NULL is allowed. */
 void palmette_destroy_updated_over_ranks(palmette_rank_updated* updated);
 
-/* The Schur complement over ranks, as by palmette_schur_create_*. S lies whole on one rank, or block-cyclic as
- * ScaLAPACK has it: row i belongs to grid row (i / block) mod grid_rows, likewise columns; grid position
+/* The Schur complement over ranks, as by palmette_schur_create_*. S lies whole on one rank, or block-cyclic
+ * as ScaLAPACK has it: row i belongs to grid row (i / block) mod grid_rows, likewise columns; grid position
  * (r, c) is rank r * grid_cols + c. A rank's part is column-major without gaps. */
 typedef struct palmette_rank_schur palmette_rank_schur;
 typedef struct {

@@ -87,6 +87,8 @@ nb::dict to_dict(const RankReport& report);
 nb::dict to_dict(const UpdateReport& report);
 nb::dict to_dict(const EntryReport& report);
 nb::dict to_dict(const InverseReport& report);
+nb::dict to_dict(const SchurReport& report);
+nb::dict to_dict(const Verification& found);
 
 /// A report that becomes a dict at the first access: for a small system the conversion takes longer than the
 /// solve.

@@ -5,38 +5,6 @@
 namespace palmette::python {
 namespace {
 
-nb::dict to_dict(const SchurReport& report) {
-  nb::dict fields;
-  fields["kind"] = std::string(name_of(report.kind));
-  fields["ordering"] = std::string(name_of(report.ordering));
-  fields["threads"] = report.threads;
-  fields["size"] = report.size;
-  fields["boundary"] = report.boundary;
-  fields["nnz_factor"] = report.nnz_factor;
-  fields["flops"] = report.flops;
-  fields["memory_bytes_predicted"] = report.memory_bytes_predicted;
-  fields["memory_bytes"] = report.memory_bytes;
-  fields["order_seconds"] = report.order_seconds;
-  fields["analyze_seconds"] = report.analyze_seconds;
-  fields["factorize_seconds"] = report.factorize_seconds;
-  fields["perturbed_pivots"] = report.perturbed_pivots;
-  fields["backward_error"] = report.backward_error;
-  fields["bound"] = report.bound;
-  fields["verified"] = report.verified;
-  fields["notes"] = report.notes;
-  return fields;
-}
-
-nb::dict to_dict(const Verification& found) {
-  nb::dict fields;
-  fields["backward_error"] = found.backward_error;
-  fields["componentwise_backward_error"] = found.componentwise_backward_error;
-  fields["refine_steps"] = found.refine_steps;
-  fields["bound"] = found.bound;
-  fields["verified"] = found.verified;
-  return fields;
-}
-
 template <class T>
 SchurSolver<T> create_schur(MatrixHandle<T>& matrix, ArrayIn<index_t> boundary, const nb::dict& given) {
   SchurOptions options;

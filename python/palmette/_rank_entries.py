@@ -3,31 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 import numpy as np
 from scipy import sparse
 
 from . import _input
+from ._rank_rows import core_rows, together
 from ._sparse_solves import as_columns
 from ._verified import _frames_to_the_user, checked_trans, count
-from .errors import DimensionError, Error, UnverifiedWarning, UsageError
-
-
-def together(comm: Any, work: Callable[[], Any]) -> Any:
-    """Run work() on this process. If it raised on any process, raise the error of the first such process on
-    all."""
-    result, error = None, None
-    try:
-        result = work()
-    except (Error, ValueError, TypeError) as raised:
-        error = raised
-    errors = comm.allgather(None if error is None else (type(error).__name__, str(error)))
-    for rank, told in enumerate(errors):
-        if told is not None:
-            kind = DimensionError if told[0] == "DimensionError" else UsageError
-            raise kind(told[1] if comm.size == 1 else f"rank {rank}: {told[1]}") from error
-    return result
+from .errors import DimensionError, UnverifiedWarning
 
 
 class RankEntries:
@@ -38,7 +23,6 @@ class RankEntries:
     _shape: Tuple[int, int]
     _dtype: np.dtype
     _first_row: int
-    _rows: Callable[..., Any]
     _sparse_report: Optional[Dict[str, Any]] = None
     _inverse_report: Optional[Dict[str, Any]] = None
 
@@ -98,7 +82,8 @@ class RankEntries:
         is_split = self._dtype.kind != "c" and any(self._comm.allgather(columns.dtype.kind == "c"))
         if is_split:
             columns = sparse.hstack([columns.real, columns.imag])
-        given = together(self._comm, lambda: self._rows(sparse.csr_array(columns), "b"))
+        rows_of_b = sparse.csr_array(columns)
+        given = together(self._comm, lambda: core_rows(rows_of_b, self._first_row, self._dtype, "b"))
         request = {"trans": trans, "check": bool(check)}
         values, report = self._core.solve_entries(given, wanted, request)
         self._sparse_report = report

@@ -19,68 +19,25 @@ import warnings
 from typing import Any, Dict, Optional, Tuple, Union
 
 import numpy as np
-import scipy.sparse as sparse
 
 from . import _input
-from ._rank_entries import RankEntries, together as _together
+from ._rank_entries import RankEntries
+from ._rank_rows import (
+    OwnRows,
+    _mpi,
+    as_csr,
+    communicator_of,
+    core_options,
+    core_rows,
+    own_right_hand_sides,
+    together,
+)
+from ._rank_schur import BlockCyclic, RowSchurComplement
 from ._solver import Inertia, SlogdetResult
-from ._verified import SolveOptions, checked_trans, count, _frames_to_the_user
-from .errors import DimensionError, Error, UnverifiedWarning, UsageError
+from ._verified import SolveOptions, checked_trans, _frames_to_the_user
+from .errors import DimensionError, UnverifiedWarning, UsageError
 
-try:
-    from mpi4py import MPI as _MPI
-except ImportError as missing:
-    raise ImportError(
-        "palmette.mpi needs mpi4py: pip install 'palmette[mpi]', or mpi4py itself, beside an MPI library"
-    ) from missing
-try:
-    from . import _mpi
-except ImportError as missing:
-    raise ImportError(
-        "this build of Palmette has no MPI: install an MPI library with its headers (libopenmpi-dev), then"
-        " palmette again"
-    ) from missing
-
-__all__ = ["RowSolver", "UpdatedRowSolver", "load", "solve"]
-
-
-def _as_csr(A: Any) -> Any:
-    """The rows of a process in compressed rows, with one of the four scalar types."""
-    if not _input.is_sparse(A):
-        A = np.asarray(A)
-    if A.ndim != 2:
-        raise DimensionError(f"A has shape {A.shape}; the rows of a matrix need two dimensions")
-    dtype = _input.working_dtype(A.dtype, "A")
-    A = A.tocsr() if _input.is_sparse(A) else sparse.csr_array(A)
-    if max(A.shape) > _input.LARGEST_INDEX:
-        raise DimensionError(
-            f"A has shape {A.shape}; at most {_input.LARGEST_INDEX} rows and columns can be indexed"
-        )
-    return A.astype(dtype, copy=False)
-
-
-def _grid(grid: Any) -> Tuple[int, ...]:
-    """Rows, columns and layers."""
-    if grid is None:
-        return 0, 0, 1
-    if len(grid) not in (2, 3):
-        raise UsageError(f"grid is {grid!r}; give rows and columns, and layers if there are several")
-    return tuple(count("grid", size, 1) for size in (*grid, 1)[:3])
-
-
-def _communicator(comm: Any) -> Any:
-    comm = _MPI.COMM_WORLD if comm is None else comm
-    if not hasattr(comm, "py2f"):
-        raise UsageError(f"comm is {comm!r}; it is a communicator of mpi4py")
-    return comm
-
-
-def _right_hand_sides(comm: Any, b: Any, rows: int, dtype: np.dtype) -> Any:
-    """This process's rows of b; complex if those of any process are."""
-    b = _together(comm, lambda: _input.dense(b))
-    if any(comm.allgather(b.dtype.kind == "c")):
-        b = b.astype(np.result_type(b.dtype, np.complex64), copy=False)
-    return _together(comm, lambda: _input.as_right_hand_sides(b, rows, dtype))
+__all__ = ["BlockCyclic", "RowSchurComplement", "RowSolver", "UpdatedRowSolver", "load", "solve"]
 
 
 class RowSolver(RankEntries):
@@ -156,46 +113,25 @@ class RowSolver(RankEntries):
         device: str = "none",
         memory: str = "auto",
     ) -> None:
-        self._comm = _communicator(comm)
-        rows, columns, layers = _grid(grid)
-        options = {
-            "kind": kind,
-            "ordering": ordering,
-            "matching": bool(matching),
-            "grid_rows": rows,
-            "grid_cols": columns,
-            "layers": layers,
-            "map": map,
-            "trees": trees,
-            "transport": transport,
-            "threads": int(threads),
-            "watchdog": float(watchdog),
-            "device": str(device),
-            "memory": str(memory),
-        }
-        A = _together(self._comm, lambda: _as_csr(A))
-        self._dtype = np.result_type(*[np.dtype(char) for char in self._comm.allgather(A.dtype.char)])
-        self._first_row = self._start(A.shape[0], first_row)
-        self._shape = A.shape
-        arrays = _together(self._comm, lambda: self._rows(A))
-        self._core = getattr(_mpi, f"RowSolver_{self._dtype.name}").create(arrays, self._comm.py2f(), options)
-        self._report = self._core.report()
-
-    def _start(self, rows: int, first_row: Optional[int]) -> int:
-        given = self._comm.allgather((rows, first_row))
-        if all(start is None for _, start in given):
-            return sum(count for count, _ in given[:self._comm.rank])
-        return _together(self._comm, lambda: count("first_row", first_row, 0))
-
-    def _rows(self, A: Any, name: str = "A") -> Any:
-        nnz = int(A.indptr[-1])
-        return getattr(_mpi, f"Rows_{self._dtype.name}").from_csr(
-            int(A.shape[1]),
-            self._first_row,
-            np.ascontiguousarray(A.indptr, dtype=np.int64),
-            _input._int32(A.indices[:nnz], name),
-            np.ascontiguousarray(A.data[:nnz], dtype=self._dtype),
+        self._comm = communicator_of(comm)
+        options = core_options(
+            kind=kind,
+            ordering=ordering,
+            matching=matching,
+            grid=grid,
+            map=map,
+            trees=trees,
+            transport=transport,
+            threads=threads,
+            watchdog=watchdog,
+            device=device,
+            memory=memory,
         )
+        own = OwnRows(A, self._comm, first_row)
+        self._dtype, self._first_row, self._shape = own.dtype, own.first, own.shape
+        core = getattr(_mpi, f"RowSolver_{self._dtype.name}")
+        self._core = core.create(own.arrays, self._comm.py2f(), options)
+        self._report = self._core.report()
 
     @property
     def shape(self) -> Tuple[int, int]:
@@ -252,8 +188,8 @@ class RowSolver(RankEntries):
             On all processes, if the backward error of x is above its bound.
         """
         options = SolveOptions(trans, refine, condition, repeat)
-        request = _together(self._comm, options.for_core)
-        rhs = _right_hand_sides(self._comm, b, self._shape[0], self._dtype)
+        request = together(self._comm, options.for_core)
+        rhs = own_right_hand_sides(self._comm, b, self._shape[0], self._dtype)
         if rhs.is_split and trans == "H":
             request["trans"] = "T"
         x = np.empty(rhs.columns.shape, dtype=self._dtype, order="F")
@@ -268,7 +204,7 @@ class RowSolver(RankEntries):
 
         If it fails, the solver keeps its previous factorization.
         """
-        self._core.refactor(_together(self._comm, lambda: self._rows(self._same_shape(_as_csr(A)))))
+        self._core.refactor(together(self._comm, lambda: self._rows_again(as_csr(A))))
         self._report = self._core.report()
 
     def update(self, U: Any, V: Any = None) -> UpdatedRowSolver:
@@ -298,7 +234,7 @@ class RowSolver(RankEntries):
         array([1., 1.])
         """
         parts = (("U", U), ("V", U if V is None else V))
-        u, v = _together(self._comm, lambda: [self._rows_of_change(name, part) for name, part in parts])
+        u, v = together(self._comm, lambda: [self._rows_of_change(name, part) for name, part in parts])
         return UpdatedRowSolver(self._core.update(u, v), self)
 
     def _rows_of_change(self, name: str, part: Any) -> np.ndarray:
@@ -337,16 +273,16 @@ class RowSolver(RankEntries):
         >>> again.solve([3.0, 4.0])
         array([1., 1.])
         """
-        self._core.save(_together(self._comm, lambda: os.fspath(path)))
+        self._core.save(together(self._comm, lambda: os.fspath(path)))
 
-    def _same_shape(self, A: Any) -> Any:
+    def _rows_again(self, A: Any) -> Any:
         if A.shape != self._shape:
             raise DimensionError(f"A has shape {A.shape}, but the first one had {self._shape}")
         if A.dtype.kind == "c" and self._dtype.kind != "c":
             raise UsageError(
                 "the values are complex, but those of the first matrix were real; make a new RowSolver"
             )
-        return A
+        return core_rows(A, self._first_row, self._dtype)
 
     def slogdet(self) -> SlogdetResult:
         """Sign (complex matrices: phase) of the determinant, and the logarithm of its modulus."""
@@ -419,8 +355,8 @@ class UpdatedRowSolver:
         DimensionError, UsageError
             On all processes, if b does not fit or `trans` is no such letter.
         """
-        _together(self._comm, lambda: checked_trans(trans))
-        rhs = _right_hand_sides(self._comm, b, self._shape[0], self._dtype)
+        together(self._comm, lambda: checked_trans(trans))
+        rhs = own_right_hand_sides(self._comm, b, self._shape[0], self._dtype)
         x = np.empty(rhs.columns.shape, dtype=self._dtype, order="F")
         self._report = self._core.solve(rhs.columns, x, "T" if rhs.is_split and trans == "H" else trans)
         if not self._report["verified"]:
@@ -476,8 +412,8 @@ def load(
         or if one cannot be read, is of another version or byte order, was cut short, or has changed. The
         message names the file, the reason and the remedy.
     """
-    comm = _communicator(comm)
-    options = _together(
+    comm = communicator_of(comm)
+    options = together(
         comm,
         lambda: {
             "transport": transport,
@@ -489,7 +425,7 @@ def load(
             "memory": str(memory),
         },
     )
-    path = _together(comm, lambda: os.fspath(path))
+    path = together(comm, lambda: os.fspath(path))
     core, size, first_row, rows, name = _mpi.load(path, comm.py2f(), options)
     solver = RowSolver.__new__(RowSolver)
     solver._core, solver._comm, solver._dtype = core, comm, np.dtype(name)

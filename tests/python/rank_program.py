@@ -335,9 +335,48 @@ def what_cannot_be_verified_is_warned_of_on_all():
     assert caught[0].filename == __file__
 
 
+def complements_are_those_of_one_process():
+    for dtype in ["float32", "float64", "complex64", "complex128"]:
+        A = unsymmetric(dtype)
+        n, tolerance = A.shape[0], 100 * np.finfo(dtype).eps
+        first, end = own_rows(n)
+        boundary = [5, 120, 0, 60, 61, -3]
+        alone = palmette.SchurComplement(A, boundary).S
+        b = np.cos(np.arange(2 * n)).reshape(n, 2).astype(dtype)
+        for S in [comm.size - 1, palmette.mpi.BlockCyclic(block=2)]:
+            schur = palmette.mpi.RowSchurComplement(A[first:end], boundary, comm, S=S)
+            assert schur.report["verified"] and schur.dtype == dtype
+            parts = comm.allgather((schur.places, schur.S))
+            together = np.zeros_like(alone)
+            for (rows, columns), part in parts:
+                together[np.ix_(rows, columns)] = part
+            assert together.tobytes() == np.ascontiguousarray(alone).tobytes()
+            ends = np.linalg.solve(alone, schur.condense(b[first:end]))
+            x = whole(schur.expand(b[first:end], ends))
+            assert abs(A @ x - b).max() <= tolerance * abs(A).sum(axis=1).max() * abs(x).max()
+            assert schur.solve_report["verified"]
+            assert not whole(schur.solve_interior(b[first:end]))[boundary].any()
+    real = palmette.mpi.RowSchurComplement(unsymmetric()[first:end], boundary, comm)
+    ends = np.linalg.solve(palmette.SchurComplement(unsymmetric(), boundary).S, real.condense(b[first:end] * 1j))
+    x = whole(real.expand(b[first:end] * 1j, ends))
+    assert abs(unsymmetric() @ x - b * 1j).max() < 1e-12
+    fails(palmette.DimensionError, "x_boundary has shape", lambda: real.expand(b[first:end], ends[1:]))
+    rows = unsymmetric()[first:end]
+    fails(palmette.UsageError, "given twice", lambda: palmette.mpi.RowSchurComplement(rows, [1, 1], comm))
+    fails(
+        palmette.UsageError,
+        "outside the 121",
+        lambda: palmette.mpi.RowSchurComplement(rows, [121], comm),
+    )
+    far = comm.size
+    fails(palmette.UsageError, f"on rank {far}", lambda: palmette.mpi.RowSchurComplement(rows, [1], comm, S=far))
+    assert repr(real).startswith("<palmette.mpi.RowSchurComplement on 6 unknowns of a 121 x 121 matrix")
+
+
 def examples_of_docstrings_run():
     assert doctest.testmod(palmette.mpi).failed == 0
     assert doctest.testmod(palmette._rank_entries).failed == 0
+    assert doctest.testmod(sys.modules["palmette._rank_schur"]).failed == 0
 
 
 try:
@@ -351,6 +390,7 @@ try:
         changes_of_low_rank_use_the_distributed_factor,
         single_entries_are_those_of_whole_solutions,
         entries_of_the_inverse_are_those_of_one_machine,
+        complements_are_those_of_one_process,
         sets_of_files_give_the_same_bits_and_are_refused_together,
         wrong_input_is_refused_by_all,
         what_cannot_be_verified_is_warned_of_on_all,

@@ -1,22 +1,9 @@
 // The extension module palmette._mpi: the hall over MPI ranks, for matrices whose rows come from different
 // ranks. Separate from palmette._core, since only this module needs MPI. Every function is called by all
 // ranks.
-#include "options.hpp"
+#include "mpi/rank_call.hpp"
 
 namespace palmette::python {
-namespace {
-
-template <class T>
-struct RowSolver {
-  std::shared_ptr<MpiExchange> exchange;  // outlives the solver
-  RankSolver<T> solver;
-};
-
-template <class T>
-struct UpdatedRowSolver {
-  std::shared_ptr<MpiExchange> exchange;  // outlives the solver
-  UpdatedRankSolver<T> solver;
-};
 
 RankSolverOptions rank_options(const nb::dict& given) {
   RankSolverOptions options;
@@ -33,29 +20,40 @@ RankSolverOptions rank_options(const nb::dict& given) {
   return options;
 }
 
-/// A rank's compressed rows, as passed from Python.
+ExchangeChoice exchange_choice(const nb::dict& given) {
+  return {get<std::string>(given, "transport"), get<std::string>(given, "device")};
+}
+
+MpiExchange begin_exchange(int communicator, const ExchangeChoice& choice, RankSolverOptions& options) {
+  MpiExchange exchange = make_mpi_exchange(communicator, choice.transport);
+  options.transport_name = exchange.name;
+  options.transport_note = exchange.note;
+  options.planned = exchange.planned;
+  agree_after(*exchange.transport,
+              [&] { options.device = open_device_of_rank(choice.device, exchange.transport->rank()); });
+  return exchange;
+}
+
+namespace {
+
 template <class T>
-struct RowArrays {
-  index_t size;
-  index_t first_row;
-  ArrayIn<offset_t> row_ptr;
-  ArrayIn<index_t> column;
-  ArrayIn<T> values;
-  RowBlock<T> block() const { return {size, first_row, span_of(row_ptr), span_of(column), span_of(values)}; }
+struct RowSolver {
+  std::shared_ptr<MpiExchange> exchange;  // outlives the solver
+  RankSolver<T> solver;
+};
+
+template <class T>
+struct UpdatedRowSolver {
+  std::shared_ptr<MpiExchange> exchange;  // outlives the solver
+  UpdatedRankSolver<T> solver;
 };
 
 template <class T>
 RowSolver<T> create(const RowArrays<T>& rows, int communicator, const nb::dict& given) {
   RankSolverOptions options = rank_options(given);
-  const std::string transport = get<std::string>(given, "transport");
-  const std::string device = get<std::string>(given, "device");
+  const ExchangeChoice choice = exchange_choice(given);
   const LockReleased released;
-  MpiExchange exchange = make_mpi_exchange(communicator, transport);
-  options.transport_name = exchange.name;
-  options.transport_note = exchange.note;
-  options.planned = exchange.planned;
-  agree_after(*exchange.transport,
-              [&] { options.device = open_device_of_rank(device, exchange.transport->rank()); });
+  MpiExchange exchange = begin_exchange(communicator, choice, options);
   RankSolver<T> solver = RankSolver<T>::create_from_rows(rows.block(), options, *exchange.transport).value();
   return {std::make_shared<MpiExchange>(std::move(exchange)), std::move(solver)};
 }
@@ -232,5 +230,6 @@ NB_MODULE(_mpi, module) {
 #define PALMETTE_BIND(T) python::bind_rows_of<T>(module);
   PALMETTE_FOR_EACH_SCALAR(PALMETTE_BIND)
 #undef PALMETTE_BIND
+  python::bind_row_schur(module);
   module.def("load", &python::load);
 }
