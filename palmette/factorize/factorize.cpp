@@ -98,19 +98,6 @@ PivotReport report_of(const PivotTally& tally, const Ordering& ordering, bool od
   return report;
 }
 
-/// The replaced pivots in the numbering and scaling of the user's matrix. Scales are powers of two, so
-/// nothing is rounded.
-std::vector<ReplacedPivot> in_users_matrix(std::vector<ReplacedPivot> replaced, const Ordering& ordering,
-                                           const SymbolicFactor& symbolic) {
-  for (ReplacedPivot& pivot : replaced) {
-    pivot.row = symbolic.row.new_to_old()[pivot.row];
-    pivot.column = symbolic.column.new_to_old()[pivot.column];
-    if (!ordering.row_scale.empty()) pivot.change /= ordering.row_scale[pivot.row];
-    if (!ordering.column_scale.empty()) pivot.change /= ordering.column_scale[pivot.column];
-  }
-  return replaced;
-}
-
 /// The arguments of the call.
 template <class T>
 struct Request {
@@ -183,7 +170,7 @@ Outcome<void> run(const Request<T>& request, std::unique_ptr<Workspace<T>>& work
 
   const PivotTally tally = program.tally();
   factor.pivots = report_of(tally, ordering, workspace->odd_permutation, *symbolic);
-  factor.replaced = in_users_matrix(tally.replacements, ordering, *symbolic);
+  factor.replaced = factorize_detail::in_users_matrix(tally.replacements, factor);
   if (options.kind == FactorKind::llt ||
       (options.kind == FactorKind::ldlt && (!is_complex_v<T> || factor.hermitian)))
     factor.pivots.inertia = tally.inertia;

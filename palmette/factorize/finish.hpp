@@ -54,4 +54,18 @@ BadPivot finish_diagonal(const Work<T>& work, Scratch<T>& scratch, index_t s, Pi
 template <class T>
 void finish_rows(const Work<T>& work, Scratch<T>& scratch, index_t s, RowRange range);
 
+/// Replaced pivots in the numbering and scaling of the user's matrix. Scales are powers of two, so nothing is
+/// rounded.
+/// @param factor  a Factor or RankFactor with structure and scales
+template <class AnyFactor>
+std::vector<ReplacedPivot> in_users_matrix(std::vector<ReplacedPivot> replaced, const AnyFactor& factor) {
+  for (ReplacedPivot& pivot : replaced) {
+    pivot.row = factor.symbolic->row.new_to_old()[pivot.row];
+    pivot.column = factor.symbolic->column.new_to_old()[pivot.column];
+    if (!factor.row_scale.empty()) pivot.change /= factor.row_scale[pivot.row];
+    if (!factor.column_scale.empty()) pivot.change /= factor.column_scale[pivot.column];
+  }
+  return replaced;
+}
+
 }  // namespace palmette::factorize_detail

@@ -110,6 +110,11 @@ PivotReport RankFactorization<T>::pivots() const {
 }
 
 template <class T>
+std::vector<ReplacedPivot> RankFactorization<T>::replaced() const {
+  return factorize_detail::in_users_matrix(state_->program->tally().replacements, state_->factor);
+}
+
+template <class T>
 RankFactor<T> RankFactorization<T>::take() {
   if (!state_->program->done())
     throw UsageError("the factor of a rank is not ready: its program is not done");

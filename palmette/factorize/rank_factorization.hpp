@@ -66,6 +66,8 @@ class RankFactorization {
   /// What pivoting did in this rank's own diagonal blocks, as in Factor; after the program is done, before
   /// take. Modulus and sign of the determinant are those of the product of these pivots.
   PivotReport pivots() const;
+  /// All replaced pivots in these blocks, as Factor::replaced.
+  std::vector<ReplacedPivot> replaced() const;
   /// This rank's blocks. Call it once, after the program is done.
   RankFactor<T> take();
 

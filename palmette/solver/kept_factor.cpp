@@ -76,6 +76,8 @@ bool panels_fit(const Factor<V>& factor, offset_t lower, offset_t upper) {
   return lower == entries && upper == (factor.kind == FactorKind::lu ? entries : 0);
 }
 
+}  // namespace
+
 /// The changes that replaced pivots make to the matrix: solves undo them, and the inertia is decided by them.
 void save_replaced(ArchiveWriter& file, const std::vector<ReplacedPivot>& replaced) {
   std::vector<index_t> row, column;
@@ -104,8 +106,6 @@ std::vector<ReplacedPivot> load_replaced(const Archive& file, index_t n) {
   }
   return replaced;
 }
-
-}  // namespace
 
 template <class V>
 PanelArray<V> load_panels(const std::shared_ptr<const Archive>& file, std::string_view name, bool map) {

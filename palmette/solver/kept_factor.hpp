@@ -15,6 +15,10 @@ void save_pivots(ArchiveWriter& file, const PivotReport& pivots);
 /// @throws IoError
 PivotReport load_pivots(const Archive& file);
 
+void save_replaced(ArchiveWriter& file, const std::vector<ReplacedPivot>& replaced);
+/// @throws IoError
+std::vector<ReplacedPivot> load_replaced(const Archive& file, index_t n);
+
 /// All of an array of panels.
 template <class V>
 std::span<const V> span_over(const PanelArray<V>& panels) {

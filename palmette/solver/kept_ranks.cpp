@@ -79,6 +79,7 @@ void add_sections(ArchiveWriter& file, const RankProducts<T>& made, RankSolverOp
   made.input->save(file);
   save_structure(file, *made.ordering, *made.symbolic);
   save_pivots(file, report.factorize->pivots);
+  save_replaced(file, made.replaced);
   add_factor(file, made.inverse->factor());
 }
 
@@ -210,6 +211,7 @@ RankSolverOptions kept_rank_options(const Archive& file, const RankLoadOptions& 
   kept.watchdog_seconds = options.watchdog_seconds;
   kept.device = options.device;
   kept.memory = options.memory;
+  kept.singular = options.singular;
   if (kept.device) kept.rhs_groups = 1;
   kept.transport_name = options.transport_name;
   kept.transport_note = options.transport_note;
@@ -237,6 +239,7 @@ KeptRankProducts<T> load_rank_products(const std::shared_ptr<const Archive>& fil
   made.ordering = std::make_shared<const Ordering>(load_ordering(*file, *run.order, n));
   made.symbolic = std::make_shared<const SymbolicFactor>(load_structure(*file, n));
   run.factorize->pivots = load_pivots(*file);
+  if (file->has("replaced.row")) made.replaced = load_replaced(*file, n);
   place_into(made,
              {{options.grid, options.layers}, options.map, options.layered_method, options.rhs_groups},
              options.whole);

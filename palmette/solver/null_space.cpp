@@ -8,14 +8,25 @@
 
 #include "palmette/solver/scaled_matrix.hpp"
 #include "palmette/solver/singularity.hpp"
+#include "palmette/solver/whole_or_share.hpp"
 
 namespace palmette {
 namespace {
 
 template <class T>
+index_t order_of(const SparseMatrix<T>& matrix) {
+  return matrix.rows();
+}
+template <class T>
+index_t order_of(const MatrixShare<T>& matrix) {
+  return matrix.size();
+}
+
+/// Matrix: whole, or a share of it.
+template <class T, class Matrix>
 class NullSearch {
  public:
-  NullSearch(const SparseMatrix<T>& matrix, const ApplyInverse<T>& apply)
+  NullSearch(const Matrix& matrix, const ApplyInverse<T>& apply)
       : matrix_(matrix), apply_(apply), scaled_(matrix, apply) {}
 
   /// Singular vectors of op(S), weakest first, with the distances from singularity that they prove.
@@ -50,7 +61,7 @@ class NullSearch {
   }
 
  private:
-  index_t n() const { return matrix_.rows(); }
+  index_t n() const { return order_of(matrix_); }
   static std::vector<T> column_of(const DenseMatrix<T>& from, index_t j) {
     return {from.view().column(j), from.view().column(j) + from.rows};
   }
@@ -138,9 +149,9 @@ class NullSearch {
     return found;
   }
 
-  const SparseMatrix<T>& matrix_;
+  const Matrix& matrix_;
   const ApplyInverse<T>& apply_;
-  const ScaledMatrix<T, SparseMatrix<T>> scaled_;
+  const ScaledMatrix<T, Matrix> scaled_;
 };
 
 /// Row of the first column's entry of largest modulus; −1 if there is no column.
@@ -165,29 +176,28 @@ DenseMatrix<T> mirrored(Symmetry symmetry, DenseMatrix<T> right) {
 /// u·‖A‖, is meaningful, but only if the sums have more digits than the scalar.
 template <class T>
 DenseMatrix<with_precision_t<T, double>> small_image(const DenseMatrix<T>& left,
-                                                     const SparseMatrix<T>& matrix,
+                                                     const WholeOrShare<T>& matrix,
                                                      const DenseMatrix<T>& right) {
-  using Long = with_precision_t<T, std::conditional_t<std::is_same_v<real_t<T>, float>, double, long double>>;
   DenseMatrix<with_precision_t<T, double>> image(left.cols, right.cols);
-  for (index_t i = 0; i < left.cols; ++i)
-    for (index_t j = 0; j < right.cols; ++j) {
-      Long sum{};
-      for (index_t column = 0; column < matrix.cols(); ++column)
-        for (offset_t entry = matrix.pattern.column_ptr[column];
-             entry < matrix.pattern.column_ptr[column + 1]; ++entry)
-          sum += Long(conjugate(left.view()(matrix.pattern.row_index[entry], i))) *
-                 Long(matrix.values[entry]) * Long(right.view()(column, j));
+  LongSums<T> product(matrix.rows());
+  for (index_t j = 0; j < right.cols; ++j) {
+    product.clear();
+    matrix.add_product({Operation::plain, 1}, right.view().column(j), product);
+    for (index_t i = 0; i < left.cols; ++i) {
+      LongScalar<T> sum(0);
+      for (index_t row = 0; row < left.rows; ++row)
+        sum += LongScalar<T>(conjugate(left.view()(row, i))) * product.sum[row];
       image.view()(i, j) = with_precision_t<T, double>(sum);
     }
+  }
   return image;
 }
 
-template <class T>
-DenseMatrix<with_precision_t<T, double>> growth_along(const NullSpace<T>& found,
-                                                      const SparseMatrix<T>& matrix) {
+template <class T, class Matrix>
+DenseMatrix<with_precision_t<T, double>> growth_along(const NullSpace<T>& found, const Matrix& matrix) {
   using Wide = with_precision_t<T, double>;
   const double least = unit_roundoff<T> * norm_infinity(matrix);
-  DenseMatrix<Wide> image = small_image(found.left, matrix, found.right);
+  DenseMatrix<Wide> image = small_image<T>(found.left, matrix, found.right);
   // Directions whose image is zero get an image: the left vector nearest to the right one, so that symmetry
   // is kept.
   const DenseMatrix<Wide> nearest = nearest_unitary(inner_products<T>(found.left.view(), found.right.view()));
@@ -195,18 +205,18 @@ DenseMatrix<with_precision_t<T, double>> growth_along(const NullSpace<T>& found,
   return bounded_inverse(image, least);
 }
 
-template <class T>
+template <class Matrix>
 struct Subject {
-  const SparseMatrix<T>& matrix;
+  const Matrix& matrix;
   Symmetry symmetry;
 };
 
-template <class T>
-void fill_bases(NullSpace<T>& found, const Subject<T>& subject, const NullSearch<T>& search,
-                const typename NullSearch<T>::Weakest& right, index_t num_starts) {
+template <class T, class Matrix>
+void fill_bases(NullSpace<T>& found, const Subject<Matrix>& subject, const NullSearch<T, Matrix>& search,
+                const typename NullSearch<T, Matrix>::Weakest& right, index_t num_starts) {
   const bool one_side = subject.symmetry != Symmetry::general;
   index_t dimension = right.num_null();
-  typename NullSearch<T>::Weakest left;
+  typename NullSearch<T, Matrix>::Weakest left;
   if (!one_side) {
     left = search.weakest(Operation::adjoint, num_starts);
     // Both sides have the same singular values: one that a side finds just above the bound is not above it.
@@ -220,14 +230,12 @@ void fill_bases(NullSpace<T>& found, const Subject<T>& subject, const NullSearch
   found.growth = growth_along(found, subject.matrix);
 }
 
-}  // namespace
-
-template <class T>
-NullSpace<T> find_null_space(const SparseMatrix<T>& matrix, Symmetry symmetry, const ApplyInverse<T>& apply) {
+template <class T, class Matrix>
+NullSpace<T> search_null_space(const Matrix& matrix, Symmetry symmetry, const ApplyInverse<T>& apply) {
   NullSpace<T> found;
-  const index_t n = matrix.rows();
+  const index_t n = order_of(matrix);
   if (n == 0) return found;
-  const NullSearch<T> search(matrix, apply);
+  const NullSearch<T, Matrix> search(matrix, apply);
   for (const index_t wanted : {2, 6, most_null_directions + 2}) {
     const index_t num_starts = std::min(wanted, n);
     const auto right = search.weakest(Operation::plain, num_starts);
@@ -236,14 +244,48 @@ NullSpace<T> find_null_space(const SparseMatrix<T>& matrix, Symmetry symmetry, c
     if (seen >= num_starts && num_starts < n && wanted <= most_null_directions) continue;
     found.too_large = seen > most_null_directions;
     if (seen > 0) found.column = place_of_largest(right.directions);
-    if (seen > 0 && !found.too_large) fill_bases<T>(found, {matrix, symmetry}, search, right, num_starts);
+    if (seen > 0 && !found.too_large)
+      fill_bases<T, Matrix>(found, {matrix, symmetry}, search, right, num_starts);
     return found;
   }
   return found;
 }
 
-#define PALMETTE_INSTANTIATE(T) \
-  template NullSpace<T> find_null_space(const SparseMatrix<T>&, Symmetry, const ApplyInverse<T>&);
+}  // namespace
+
+template <class T>
+NullSpace<T> find_null_space(const SparseMatrix<T>& matrix, Symmetry symmetry, const ApplyInverse<T>& apply) {
+  return search_null_space<T>(matrix, symmetry, apply);
+}
+template <class T>
+NullSpace<T> find_null_space(const MatrixShare<T>& matrix, Symmetry symmetry, const ApplyInverse<T>& apply) {
+  return search_null_space<T>(matrix, symmetry, apply);
+}
+
+template <class T, class Matrix>
+Outcome<NullBasis<T>> verified_basis(const NullSpace<T>& found, const Matrix& matrix) {
+  if (found.too_large) {
+    NumericalFailure failure;
+    failure.row = found.row;
+    failure.column = found.column;
+    failure.message = "the null space has more than " + std::to_string(most_null_directions) +
+                      " dimensions; remove some of the dependent rows and columns";
+    return failure;
+  }
+  NullBasis<T> made{found.right, 0, verification_bound(unit_roundoff<T>), true, found.distance};
+  const DenseMatrix<T> zero(order_of(matrix), made.dimension());
+  if (made.dimension() > 0)
+    made.residual =
+        verify<T>(matrix, Operation::plain, zero.view(), std::as_const(made.basis).view()).backward_error;
+  made.verified = made.residual <= made.bound;
+  return made;
+}
+
+#define PALMETTE_INSTANTIATE(T)                                                                     \
+  template NullSpace<T> find_null_space(const SparseMatrix<T>&, Symmetry, const ApplyInverse<T>&);  \
+  template NullSpace<T> find_null_space(const MatrixShare<T>&, Symmetry, const ApplyInverse<T>&);   \
+  template Outcome<NullBasis<T>> verified_basis(const NullSpace<T>&, const SparseMatrix<T>&);       \
+  template Outcome<NullBasis<T>> verified_basis(const NullSpace<T>&, const MatrixShare<T>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -1,6 +1,8 @@
 // The left and right null spaces of a matrix, up to rounding.
 #pragma once
 
+#include <mutex>
+
 #include "palmette/refine/refine.hpp"
 #include "palmette/solver/thin_basis.hpp"
 
@@ -42,5 +44,43 @@ struct NullSpace {
 /// @source [Golub and Van Loan 2013], §7.6.1 (inverse iteration), §8.1 (Rayleigh–Ritz)
 template <class T>
 NullSpace<T> find_null_space(const SparseMatrix<T>& matrix, Symmetry symmetry, const ApplyInverse<T>& apply);
+/// The same for a matrix that is distributed over several processes. Every process must call it, with an
+/// `apply` that all call together, and all get the same result, with the bits of the whole matrix and the
+/// same `apply`.
+template <class T>
+NullSpace<T> find_null_space(const MatrixShare<T>& matrix, Symmetry symmetry, const ApplyInverse<T>& apply);
+
+/// Vectors that A maps to rounding level.
+template <class T>
+struct NullBasis {
+  DenseMatrix<T> basis;  ///< n × k, orthonormal
+  double residual = 0;   ///< largest ‖A·z‖∞ / (‖A‖∞·‖z‖∞) of the columns
+  double bound = 0;      ///< for `verified`
+  bool verified = false;
+  /// relative distance of A, equilibrated, to a singular matrix; more than the bound if there is no column
+  double singular_distance = 1;
+
+  index_t dimension() const { return basis.cols; }
+};
+/// The right null space, verified against A. @param matrix  whole, or a share: then every process must call
+/// @returns it; or numerically_singular if it is too large
+template <class T, class Matrix>
+Outcome<NullBasis<T>> verified_basis(const NullSpace<T>& found, const Matrix& matrix);
+
+/// The null space of one matrix, computed when it is first needed.
+template <class T>
+class NullSpaceOnDemand {
+ public:
+  /// @param matrix  whole, or a share of it
+  template <class Matrix>
+  const NullSpace<T>& get(const Matrix& matrix, Symmetry symmetry, const ApplyInverse<T>& apply) {
+    std::call_once(looked_for_, [&] { found_ = find_null_space(matrix, symmetry, apply); });
+    return found_;
+  }
+
+ private:
+  std::once_flag looked_for_;
+  NullSpace<T> found_;
+};
 
 }  // namespace palmette

@@ -24,20 +24,6 @@ namespace palmette {
 /// Factors of fewer bytes leave the memory figures of the process practically unchanged.
 inline constexpr offset_t bytes_worth_a_reading = 1 << 20;
 
-/// The null space of one matrix, computed when it is first needed.
-template <class T>
-class NullSpaceOnDemand {
- public:
-  const NullSpace<T>& get(const SparseMatrix<T>& matrix, Symmetry symmetry, const ApplyInverse<T>& apply) {
-    std::call_once(looked_for_, [&] { found_ = find_null_space(matrix, symmetry, apply); });
-    return found_;
-  }
-
- private:
-  std::once_flag looked_for_;
-  NullSpace<T> found_;
-};
-
 /// A matrix and the products of the phases before the solve: constant after construction, replaced as a whole
 /// or not at all.
 template <class T>

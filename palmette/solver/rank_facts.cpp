@@ -1,4 +1,4 @@
-// Facts as bytes: a head of fixed size, the replaced pivots' columns, the sentence of the failure.
+// Facts as bytes: a head of fixed size, the replaced pivots and their columns, the sentence of the failure.
 #include "palmette/solver/rank_facts.hpp"
 
 #include <algorithm>
@@ -10,6 +10,7 @@ namespace {
 
 struct Head {
   std::int64_t columns = 0;
+  std::int64_t replaced = 0;
   std::int64_t letters = 0;
   std::int64_t perturbed = 0;
   std::int64_t failed = 0;
@@ -24,6 +25,7 @@ SharedBytes packed(const PivotFacts& facts, BytePool& pool) {
   const PivotReport& pivots = facts.pivots;
   Head head;
   head.columns = static_cast<std::int64_t>(pivots.perturbed_columns.size());
+  head.replaced = static_cast<std::int64_t>(facts.replaced.size());
   head.perturbed = pivots.perturbed;
   head.inertia = pivots.inertia;
   head.smallest = pivots.smallest_pivot;
@@ -38,14 +40,19 @@ SharedBytes packed(const PivotFacts& facts, BytePool& pool) {
     head.supernode = facts.failure->supernode;
     head.letters = static_cast<std::int64_t>(facts.failure->message.size());
   }
-  const std::size_t column_bytes = pivots.perturbed_columns.size() * sizeof(index_t);
-  SharedBytes bytes = pool.take(sizeof(Head) + column_bytes + static_cast<std::size_t>(head.letters));
-  std::byte* const to = bytes.writable().data();
-  std::memcpy(to, &head, sizeof(Head));
-  if (column_bytes > 0) std::memcpy(to + sizeof(Head), pivots.perturbed_columns.data(), column_bytes);
-  if (head.letters > 0)
-    std::memcpy(to + sizeof(Head) + column_bytes, facts.failure->message.data(),
-                head.letters);
+  const std::size_t column_bytes = pivots.perturbed_columns.size() * sizeof(index_t),
+                    replaced_bytes = facts.replaced.size() * sizeof(ReplacedPivot);
+  SharedBytes bytes =
+      pool.take(sizeof(Head) + replaced_bytes + column_bytes + static_cast<std::size_t>(head.letters));
+  std::byte* to = bytes.writable().data();
+  const auto append = [&](const void* from, std::size_t count) {
+    if (count > 0) std::memcpy(to, from, count);
+    to += count;
+  };
+  append(&head, sizeof(Head));
+  append(facts.replaced.data(), replaced_bytes);
+  append(pivots.perturbed_columns.data(), column_bytes);
+  if (head.letters > 0) append(facts.failure->message.data(), head.letters);
   return bytes;
 }
 
@@ -61,7 +68,13 @@ void join(const SharedBytes& bytes, PivotFacts& all) {
   pivots.largest_pivot = std::max(pivots.largest_pivot, head.largest);
   pivots.log_abs_determinant += head.log_modulus;
   pivots.determinant_sign *= head.sign;
-  const auto* const columns = reinterpret_cast<const index_t*>(bytes.data() + sizeof(Head));
+  const std::size_t known = all.replaced.size();
+  all.replaced.resize(known + head.replaced);
+  if (head.replaced > 0)
+    std::memcpy(all.replaced.data() + known, bytes.data() + sizeof(Head),
+                head.replaced * sizeof(ReplacedPivot));
+  const auto* const columns = reinterpret_cast<const index_t*>(bytes.data() + sizeof(Head) +
+                                                               head.replaced * sizeof(ReplacedPivot));
   pivots.perturbed_columns.insert(pivots.perturbed_columns.end(), columns, columns + head.columns);
   if (head.failed == 0 || (all.failure && all.failure->supernode <= head.supernode)) return;
   NumericalFailure& failure = all.failure.emplace();

@@ -26,6 +26,7 @@ std::vector<V> values_of_ranks(const V& mine, Transport& transport, ThreadTeam& 
 /// Pivots of a rank's own diagonal blocks, or the failure found in them.
 struct PivotFacts {
   PivotReport pivots;
+  std::vector<ReplacedPivot> replaced;  ///< all of them, in the order of ranks
   std::optional<NumericalFailure> failure;
 };
 

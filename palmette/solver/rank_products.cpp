@@ -138,6 +138,7 @@ typename RankProductMaker<T>::FactoredPart RankProductMaker<T>::factorize_part(
         run);
     drive(part.program(), run, team_, patience());
     made.facts.pivots = part.pivots();
+    made.facts.replaced = part.replaced();
     if (part.bad_supernode() >= 0) made.facts.failure = part.failure();
     made.factor = std::make_shared<RankFactor<T>>(part.take());
   });
@@ -163,12 +164,15 @@ void RankProductMaker<T>::keep_part(RankProducts<T>& made, FactoredPart part, co
   factorized.threads = team_.size();
   factorized.seconds = watch.seconds();
   factorized.pivots = of_user_matrix(std::move(part.facts.pivots), *made.symbolic, *made.ordering);
+  made.replaced = std::move(part.facts.replaced);
   adopt(made, std::move(factor));
 }
 
 template <class T>
 void RankProductMaker<T>::adopt(RankProducts<T>& made, std::shared_ptr<const RankFactor<T>> factor) {
   plan_into(made, std::move(factor));
+  made.decided = std::make_shared<ReplacedPivotsOnDemand<T>>();
+  made.null_space = std::make_shared<NullSpaceOnDemand<T>>();
   Report& run = made.report.run;
   FactorizeReport& factorized = *run.factorize;
   factorized.kind = made.kind;

@@ -8,6 +8,7 @@
 #include "palmette/solver/rank_input.hpp"
 #include "palmette/solver/rank_inverse.hpp"
 #include "palmette/solver/rank_solver.hpp"
+#include "palmette/solver/replaced_pivots.hpp"
 
 namespace palmette {
 
@@ -23,6 +24,9 @@ struct RankProducts {
   std::shared_ptr<const RankInput<T>> input;
   std::shared_ptr<RankInverse<T>> inverse;
   index_t guarded_blocks = 0;  // of all ranks
+  std::vector<ReplacedPivot> replaced;  // of all ranks; empty if a set of files does not tell them
+  std::shared_ptr<ReplacedPivotsOnDemand<T>> decided;  // of this factor
+  std::shared_ptr<NullSpaceOnDemand<T>> null_space;    // of this factor's matrix
   RankReport report;
 };
 

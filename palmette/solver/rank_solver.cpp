@@ -167,8 +167,18 @@ std::pair<std::complex<double>, double> RankSolver<T>::slogdet() const {
 }
 template <class T>
 Inertia RankSolver<T>::inertia() const {
-  return inertia_of<T>(state_->made.kind, state_->made.inverse->factor().hermitian,
-                       state_->made.report.run.factorize->pivots);
+  return with_memory_errors("out of memory while the inertia was decided over ranks",
+                            [&] { return state_->inertia(); });
+}
+
+template <class T>
+Outcome<NullBasis<T>> RankSolver<T>::null_space() {
+  return with_memory_errors("out of memory while a null space was computed over ranks", [&] {
+    agree_after(state_->transport, [&] { state_->made.input->check_unchanged(); });
+    std::optional<Outcome<NullBasis<T>>> found;
+    exchange(state_->transport, [&] { found.emplace(state_->null_basis()); });
+    return *std::move(found);
+  });
 }
 
 #define PALMETTE_INSTANTIATE(T) template class RankSolver<T>;

@@ -11,6 +11,7 @@
 #include "palmette/place/place.hpp"
 #include "palmette/solver/entry_solve.hpp"
 #include "palmette/solver/inverse_entries.hpp"
+#include "palmette/solver/null_space.hpp"
 #include "palmette/solver/report.hpp"
 #include "palmette/solver/row_block.hpp"
 #include "palmette/solver/solve_request.hpp"
@@ -32,6 +33,7 @@ struct RankSolverOptions {
   OrderingMethod ordering = OrderingMethod::automatic;
   Permutation user_ordering;  ///< for OrderingMethod::user
   double tiny_pivot = 0;      ///< as FactorizeOptions
+  SingularAnswer singular = SingularAnswer::raise;  ///< as SolverOptions
   /// LDLᵀ and LU: bring large entries to the diagonal and scale by weighted matching. With rows as input,
   /// each rank then receives the size of every entry (a logarithm, 4 bytes) during ordering, but no values.
   /// false: scale by the largest entries of rows and columns, and keep the diagonal of the pattern; then
@@ -84,6 +86,7 @@ struct RankLoadOptions {
   std::string transport_name;
   std::string transport_note;
   PlannedTransports planned;
+  SingularAnswer singular = SingularAnswer::raise;
 };
 
 /// The file that a rank writes and reads of a set: path, ".rank", and its number.
@@ -258,9 +261,13 @@ class RankSolver {
 
   /// Report of the phases so far, without solve and verify.
   RankReport report() const;
-  /// As Solver::slogdet and Solver::inertia.
+  /// As Solver::slogdet.
   std::pair<std::complex<double>, double> slogdet() const;
+  /// As Solver::inertia, by solves of all ranks, which must all call it. Not decided: more than 1000 replaced
+  /// pivots, and sets of files that an older version saved.
   Inertia inertia() const;
+  /// As Solver::null_space, on all ranks: n × k. All ranks must call it.
+  Outcome<NullBasis<T>> null_space();
 
  private:
   struct State;

@@ -113,7 +113,15 @@ struct RankSolver<T>::State {
     source.guarded_blocks = made.guarded_blocks;
     source.bandwidth = &bandwidth;
     source.factored = true;
-    source.pivots_replaced = made.report.run.factorize->pivots.perturbed > 0;
+    const PivotReport& pivots = made.report.run.factorize->pivots;
+    source.pivots_replaced = pivots.perturbed > 0;
+    source.has_weak_pivot = pivots.smallest_pivot <= weak_pivot<T> * pivots.largest_pivot;
+    source.singular = options.singular;
+    source.null_space = [&](const ApplyInverse<T>& apply) -> const NullSpace<T>& {
+      return source.with_matrix([&](const auto& matrix) -> const NullSpace<T>& {
+        return made.null_space->get(matrix, made.input->symmetry(), apply);
+      });
+    };
     const RankTimes before = made.inverse->times();
     const CarriedCounts carried_before = made.inverse->carried();
     Outcome<Report> result = make_answer(source, made.report.run, b, x, request);
@@ -155,6 +163,43 @@ struct RankSolver<T>::State {
   /// In rank_inverse_columns.cpp, likewise.
   Outcome<InverseEntries<T>> inverse_entries(std::span<const index_t> row, std::span<const index_t> column,
                                              const InverseRequest& request);
+
+  /// Inside `exchange`.
+  Outcome<NullBasis<T>> null_basis() {
+    AnswerSource<T> source;
+    made.input->attach(source);
+    const ApplyInverse<T> inverse = [this](Operation operation, DenseView<T> x) {
+      made.inverse->apply(operation, DenseView<const T>(x), x);
+    };
+    return source.with_matrix([&](const auto& matrix) {
+      return verified_basis(made.null_space->get(matrix, made.input->symmetry(), inverse), matrix);
+    });
+  }
+
+  Inertia inertia() {
+    FactorizeReport& factorized = *made.report.run.factorize;
+    const Inertia counted =
+        inertia_of<T>(made.kind, made.inverse->factor().hermitian, factorized.pivots);
+    const bool is_known = made.replaced.size() == static_cast<std::size_t>(factorized.pivots.perturbed);
+    if (counted.zero == 0 || factorized.capacitance || !is_known ||
+        made.replaced.size() > std::size_t{most_decided_pivots})
+      return counted;
+    const ReplacedPivots<T>* decided = nullptr;
+    exchange(transport, [&] { decided = &made.decided->get([&] { return decide(counted); }); });
+    tell(*decided, made.report.run);
+    return decided->inertia;
+  }
+
+  ReplacedPivots<T> decide(const Inertia& counted) {
+    AnswerSource<T> source;
+    made.input->attach(source);
+    const ApplyInverse<T> inverse = [this](Operation operation, DenseView<T> x) {
+      made.inverse->apply(operation, DenseView<const T>(x), x);
+    };
+    return decide_replaced_pivots<T>(
+        {source.share != nullptr ? WholeOrShare<T>(*source.share) : WholeOrShare<T>(*source.matrix),
+         made.input->pattern().nnz(), made.replaced, counted, cost(1).flops, inverse, true, false});
+  }
 
   /// Products of a file of this rank. Every rank must call it.
   void load(const std::shared_ptr<const Archive>& file, bool map) {

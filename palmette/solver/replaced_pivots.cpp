@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "palmette/solver/hall.hpp"
+
 namespace palmette {
 namespace {
 
@@ -50,31 +52,27 @@ LowRankChange<T> undone(index_t n, const std::vector<ReplacedPivot>& replaced) {
   return {columns_of_one_entry(n, row, std::move(u)), columns_of_one_entry(n, column, std::move(v))};
 }
 
-template <class T>
-CapacitanceCost cost_of(const SparsityPattern& pattern, const Inverse<T>& inverse) {
-  return predicted_capacitance_cost<T>(
-      pattern.rows, pattern.nnz(), static_cast<index_t>(inverse.replaced().size()), inverse.cost(1).flops);
-}
-
 }  // namespace
 
 template <class T>
 bool is_cheap_to_decide(const SparsityPattern& pattern, const Inverse<T>& inverse,
                         double factorization_flops) {
   if (inverse.replaced().size() > static_cast<std::size_t>(most_pivots_decided_unasked)) return false;
-  const CapacitanceCost cost = cost_of(pattern, inverse);
+  const CapacitanceCost cost = predicted_capacitance_cost<T>(
+      pattern.rows, pattern.nnz(), static_cast<index_t>(inverse.replaced().size()), inverse.cost(1).flops);
   return cost.flops <= std::max(flops_of_a_small_decision, factorization_flops) &&
          cost.memory_bytes <= std::max(bytes_of_a_small_decision, inverse.factor_bytes());
 }
 
 template <class T>
 ReplacedPivots<T> decide_replaced_pivots(const FactorWithReplaced<T>& factor) {
-  const std::vector<ReplacedPivot>& replaced = factor.inverse.replaced();
+  const std::vector<ReplacedPivot>& replaced = factor.replaced;
   const auto k = static_cast<index_t>(replaced.size());
   const Stopwatch watch;
-  const CapacitanceCost cost = cost_of(factor.matrix.pattern, factor.inverse);
+  const CapacitanceCost cost =
+      predicted_capacitance_cost<T>(factor.matrix.rows(), factor.nnz, k, factor.solve_flops);
   ReplacedPivots<T> decision;
-  decision.inertia = factor.inverse.pivots().inertia;
+  decision.inertia = factor.counted;
   decision.report.order = k;
   decision.report.flops = cost.flops;
   decision.report.memory_bytes = cost.memory_bytes;
@@ -101,7 +99,17 @@ ReplacedPivots<T> decide_replaced_pivots(const FactorWithReplaced<T>& factor) {
   return decision;
 }
 
+template <class T>
+void tell(const ReplacedPivots<T>& decided, Report& report) {
+  FactorizeReport& factorized = *report.factorize;
+  const std::string before = sentence_on_replaced_pivots(factorized);
+  factorized.pivots.inertia = decided.inertia;
+  factorized.capacitance = decided.report;
+  std::replace(report.notes.begin(), report.notes.end(), before, sentence_on_replaced_pivots(factorized));
+}
+
 #define PALMETTE_INSTANTIATE(T)                                                        \
+  template void tell(const ReplacedPivots<T>&, Report&);                               \
   template bool is_cheap_to_decide(const SparsityPattern&, const Inverse<T>&, double); \
   template ReplacedPivots<T> decide_replaced_pivots(const FactorWithReplaced<T>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)

@@ -15,12 +15,15 @@ inline constexpr index_t most_decided_pivots = 1000;
 /// the factorization with all threads.
 inline constexpr index_t most_pivots_decided_unasked = 50;
 
-/// A factorization with replaced pivots: that of A + E, with E given by `inverse.replaced()`. Refers to the
-/// caller's objects.
+/// A factorization with replaced pivots: that of A + E, with E given by `replaced`. Refers to the caller's
+/// objects. Of a share, every process has the same pivots, and must call what uses this.
 template <class T>
 struct FactorWithReplaced {
-  const SparseMatrix<T>& matrix;  ///< A
-  const Inverse<T>& inverse;
+  WholeOrShare<T> matrix;  ///< A
+  offset_t nnz;            ///< of A
+  const std::vector<ReplacedPivot>& replaced;
+  Inertia counted;               ///< by pivots that were not replaced
+  double solve_flops;            ///< of one solve, real
   const ApplyInverse<T>& apply;  ///< x ← op(A + E)⁻¹·x
   bool has_inertia = false;
   bool is_for_solves = false;  ///< solves with A may use the capacitance matrix, which is then kept
@@ -52,6 +55,10 @@ bool is_cheap_to_decide(const SparsityPattern& pattern, const Inverse<T>& invers
 /// @source [Haynsworth 1968]; [Golub and Van Loan 2013], §2.1.4
 template <class T>
 ReplacedPivots<T> decide_replaced_pivots(const FactorWithReplaced<T>& factor);
+
+/// The report of a factorization, and its note, with what was decided.
+template <class T>
+void tell(const ReplacedPivots<T>& decided, Report& report);
 
 /// The decision for one factorization, made when it is first needed.
 template <class T>

@@ -64,8 +64,8 @@ double largest_modulus(DenseView<const T> column) {
 }
 
 /// ‖b − op(A)·x‖∞ of one column, except for the difference between the norms of A and op(A).
-template <class T>
-double residual_norm(const SingularSystem<T>& system, Operation operation, DenseView<const T> b,
+template <class T, class Matrix>
+double residual_norm(const SingularSystem<T, Matrix>& system, Operation operation, DenseView<const T> b,
                      DenseView<const T> x) {
   const double backward_error = verify(system.matrix, operation, b, x).backward_error;
   return backward_error * (norm_infinity(system.matrix) * largest_modulus(x) + largest_modulus(b));
@@ -73,8 +73,8 @@ double residual_norm(const SingularSystem<T>& system, Operation operation, Dense
 
 /// Whether the usual answer in x is better than that by projections. If a pivot was replaced, its part along
 /// the null vectors is that of another matrix, and cannot be compared.
-template <class T>
-bool usual_is_better(const SingularSystem<T>& system, Operation operation, DenseView<const T> usual,
+template <class T, class Matrix>
+bool usual_is_better(const SingularSystem<T, Matrix>& system, Operation operation, DenseView<const T> usual,
                      DenseView<const T> projected, index_t j) {
   const DenseView<const T> b = system.b.columns(j, 1);
   return !system.pivots_replaced &&
@@ -84,8 +84,8 @@ bool usual_is_better(const SingularSystem<T>& system, Operation operation, Dense
 
 }  // namespace
 
-template <class T>
-Verification answer_singular(const SingularSystem<T>& system, const SolveRequest& request,
+template <class T, class Matrix>
+Verification answer_singular(const SingularSystem<T, Matrix>& system, const SolveRequest& request,
                              SingularAnswer wanted, const RefineOptions& options, DenseView<T> x) {
   const Sides<T> sides(system.null_space, request.operation);
   const ApplyInverse<T> between = [&](Operation operation, DenseView<T> in_out) {
@@ -120,10 +120,14 @@ Verification answer_singular(const SingularSystem<T>& system, const SolveRequest
   return errors;
 }
 
-#define PALMETTE_INSTANTIATE(T)                                                                        \
-  template Verification answer_singular(const SingularSystem<T>&, const SolveRequest&, SingularAnswer, \
-                                        const RefineOptions&, DenseView<T>);
+#define PALMETTE_INSTANTIATE_WITH(T, Matrix)                                               \
+  template Verification answer_singular(const SingularSystem<T, Matrix>&, const SolveRequest&, \
+                                        SingularAnswer, const RefineOptions&, DenseView<T>);
+#define PALMETTE_INSTANTIATE(T)                     \
+  PALMETTE_INSTANTIATE_WITH(T, SparseMatrix<T>) \
+  PALMETTE_INSTANTIATE_WITH(T, MatrixShare<T>)
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
+#undef PALMETTE_INSTANTIATE_WITH
 
 }  // namespace palmette

@@ -6,10 +6,11 @@
 
 namespace palmette {
 
-/// A system and the null space of its matrix. Refers to the caller's objects.
-template <class T>
+/// A system and the null space of its matrix. Refers to the caller's objects. @tparam Matrix  SparseMatrix<T>
+/// or MatrixShare<T>: then every process must call what uses this
+template <class T, class Matrix>
 struct SingularSystem {
-  const SparseMatrix<T>& matrix;
+  const Matrix& matrix;
   const NullSpace<T>& null_space;  ///< of the matrix, not empty
   const ApplyInverse<T>& apply;
   DenseView<const T> b;
@@ -27,8 +28,8 @@ struct SingularSystem {
 /// @param x  n × k; on entry, for `warn`: the solution without projections; on return: the solution
 /// @returns the errors; `verified` is false
 /// @cost  one solve, and refinement as for regular matrices; 16·n flops for each null vector and projection
-template <class T>
-Verification answer_singular(const SingularSystem<T>& system, const SolveRequest& request,
+template <class T, class Matrix>
+Verification answer_singular(const SingularSystem<T, Matrix>& system, const SolveRequest& request,
                              SingularAnswer wanted, const RefineOptions& options, DenseView<T> x);
 
 }  // namespace palmette

@@ -162,7 +162,9 @@ struct Solver<T>::State {
     };
     const bool has_inertia = now.kind == FactorKind::ldlt && (!is_complex_v<T> || now.inverse->hermitian());
     const std::shared_ptr<const SparseMatrix<T>> matrix = now.factored_matrix();
-    return decide_replaced_pivots<T>({*matrix, *now.inverse, inverse, has_inertia, is_for_solves});
+    return decide_replaced_pivots<T>({*matrix, matrix->pattern.nnz(), now.inverse->replaced(),
+                                      now.inverse->pivots().inertia, now.inverse->cost(1).flops, inverse,
+                                      has_inertia, is_for_solves});
   }
   /// What the capacitance matrix decides; null if no pivot was replaced, or too many.
   /// @param only_if_cheap  null as well if that costs more than the factorization
@@ -178,12 +180,7 @@ struct Solver<T>::State {
   /// The report of the phases so far, with what was decided.
   Report told(const Products<T>& now, const ReplacedPivots<T>* decided) {
     Report report = now.report;
-    if (decided == nullptr) return report;
-    FactorizeReport& factorized = *report.factorize;
-    const std::string before = sentence_on_replaced_pivots(factorized);
-    factorized.pivots.inertia = decided->inertia;
-    factorized.capacitance = decided->report;
-    std::replace(report.notes.begin(), report.notes.end(), before, sentence_on_replaced_pivots(factorized));
+    if (decided != nullptr) tell(*decided, report);
     return report;
   }
 
@@ -221,10 +218,8 @@ struct Solver<T>::State {
     source.factored = true;
     source.file = inverse.file();
     source.pivots_replaced = inverse.pivots().perturbed > 0 || !now->completion.empty();
-    // Rounding leaves about this much of a pivot that should be zero; regular matrices in mixed units have
-    // small pivots too, but larger than this.
     source.has_weak_pivot =
-        inverse.pivots().smallest_pivot <= 1e3 * unit_roundoff<T> * inverse.pivots().largest_pivot;
+        inverse.pivots().smallest_pivot <= weak_pivot<T> * inverse.pivots().largest_pivot;
     source.singular = options.singular;
     source.null_space = [&](const ApplyInverse<T>& apply) -> const NullSpace<T>& {
       return now->null_space->get(*now->known.matrix, now->known.symmetry, apply);
@@ -240,21 +235,7 @@ struct Solver<T>::State {
     const NullSpace<T>& found =
         now.null_space->get(matrix, now.known.symmetry,
                             [&](Operation operation, DenseView<T> x) { apply(now, operation, x, x, 0); });
-    if (found.too_large) {
-      NumericalFailure failure;
-      failure.row = found.row;
-      failure.column = found.column;
-      failure.message = "the null space has more than " + std::to_string(most_null_directions) +
-                        " dimensions; remove some of the dependent rows and columns";
-      return failure;
-    }
-    NullBasis<T> made{found.right, 0, verification_bound(unit_roundoff<T>), true, found.distance};
-    const DenseMatrix<T> zero(n, made.dimension());
-    if (made.dimension() > 0)
-      made.residual =
-          verify<T>(matrix, Operation::plain, zero.view(), std::as_const(made.basis).view()).backward_error;
-    made.verified = made.residual <= made.bound;
-    return made;
+    return verified_basis(found, matrix);
   }
 
   /// Why solves for single entries are not made by branches; empty: they are.

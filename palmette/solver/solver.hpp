@@ -13,6 +13,7 @@
 #include "palmette/solver/extract.hpp"
 #include "palmette/solver/inverse_entries.hpp"
 #include "palmette/solver/measure_cluster.hpp"
+#include "palmette/solver/null_space.hpp"
 #include "palmette/solver/rank_schur.hpp"
 #include "palmette/solver/rank_solver.hpp"
 #include "palmette/solver/report.hpp"
@@ -97,19 +98,6 @@ void set_device(SolverOptions& options, std::string_view name);
 ///   devices in the grid and layers that are predicted to be the fastest. The last bits of x depend on it
 /// @throws UsageError if there are fewer; DeviceError if there are none here, saying why
 void set_devices(SolverOptions& options, std::string_view kind, ProcessGrid grid, index_t layers = 1);
-
-/// Vectors that A maps to rounding level.
-template <class T>
-struct NullBasis {
-  DenseMatrix<T> basis;  ///< n × k, orthonormal
-  double residual = 0;   ///< largest ‖A·z‖∞ / (‖A‖∞·‖z‖∞) of the columns
-  double bound = 0;      ///< for `verified`
-  bool verified = false;
-  /// relative distance of A, equilibrated, to a singular matrix; more than the bound if there is no column
-  double singular_distance = 1;
-
-  index_t dimension() const { return basis.cols; }
-};
 
 /// A factored matrix, ready to solve. Movable. All functions are thread-safe: if refactor runs during a
 /// solve, the solve continues with the factor that it started with (both factors are then in memory).

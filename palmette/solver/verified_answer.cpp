@@ -151,8 +151,10 @@ std::optional<NumericalFailure> answer_singular_matrix(const AnswerSource<T>& so
         dependence, "more than " + std::to_string(most_null_directions) +
                         " columns depend on others: too many for a least-norm solution; remove some of them");
   if (null_space.dimension() > 0) {
-    const SingularSystem<T> system{*source.matrix, null_space, apply, vectors.b(), source.pivots_replaced};
-    found = answer_singular(system, request, source.singular, refine_options(source, request), vectors.x());
+    found = source.with_matrix([&]<class Matrix>(const Matrix& matrix) {
+      const SingularSystem<T, Matrix> system{matrix, null_space, apply, vectors.b(), source.pivots_replaced};
+      return answer_singular(system, request, source.singular, refine_options(source, request), vectors.x());
+    });
     found.null_directions = null_space.dimension();
     vectors.x_was_changed();
   }

@@ -10,6 +10,11 @@
 
 namespace palmette {
 
+/// Relative to the largest pivot: rounding leaves about this much of a pivot that should be zero; regular
+/// matrices in mixed units have small pivots too, but larger than this.
+template <class T>
+inline constexpr double weak_pivot = 1e3 * unit_roundoff<T>;
+
 /// What a solution is computed from. The pointers must outlive the call.
 template <class T>
 struct AnswerSource {
@@ -35,13 +40,13 @@ struct AnswerSource {
   bool pivots_replaced = false;  ///< the matrix may be singular and is examined
   bool has_weak_pivot = false;   ///< so weak that the matrix may be singular
   SingularAnswer singular = SingularAnswer::raise;
-  /// The null space of `matrix`, computed once and kept; needed unless `singular` is raise.
+  /// The null space of the matrix, computed once and kept; needed unless `singular` is raise.
   std::function<const NullSpace<T>&(const ApplyInverse<T>&)> null_space;
 
   bool has_matrix() const { return matrix != nullptr || share != nullptr; }
   /// Calls work with the matrix or the share, whichever is set.
   template <class Work>
-  auto with_matrix(const Work& work) const {
+  decltype(auto) with_matrix(const Work& work) const {
     return share != nullptr ? work(*share) : work(*matrix);
   }
 };

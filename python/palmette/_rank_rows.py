@@ -1,4 +1,4 @@
-"""What solvers over MPI ranks share: rows of a matrix and of right-hand sides, and errors of all processes."""
+"""What solvers over MPI ranks share: rows of matrices and right-hand sides, and errors of all processes."""
 
 from __future__ import annotations
 

@@ -357,7 +357,8 @@ def complements_are_those_of_one_process():
             assert schur.solve_report["verified"]
             assert not whole(schur.solve_interior(b[first:end]))[boundary].any()
     real = palmette.mpi.RowSchurComplement(unsymmetric()[first:end], boundary, comm)
-    ends = np.linalg.solve(palmette.SchurComplement(unsymmetric(), boundary).S, real.condense(b[first:end] * 1j))
+    alone = palmette.SchurComplement(unsymmetric(), boundary).S
+    ends = np.linalg.solve(alone, real.condense(b[first:end] * 1j))
     x = whole(real.expand(b[first:end] * 1j, ends))
     assert abs(unsymmetric() @ x - b * 1j).max() < 1e-12
     fails(palmette.DimensionError, "x_boundary has shape", lambda: real.expand(b[first:end], ends[1:]))
@@ -369,7 +370,11 @@ def complements_are_those_of_one_process():
         lambda: palmette.mpi.RowSchurComplement(rows, [121], comm),
     )
     far = comm.size
-    fails(palmette.UsageError, f"on rank {far}", lambda: palmette.mpi.RowSchurComplement(rows, [1], comm, S=far))
+    fails(
+        palmette.UsageError,
+        f"on rank {far}",
+        lambda: palmette.mpi.RowSchurComplement(rows, [1], comm, S=far),
+    )
     assert repr(real).startswith("<palmette.mpi.RowSchurComplement on 6 unknowns of a 121 x 121 matrix")
 
 

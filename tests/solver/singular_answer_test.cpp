@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "systems.hpp"
+#include "singular_systems.hpp"
 #include "palmette/solver/null_space.hpp"
 
 namespace palmette {
@@ -16,17 +16,6 @@ Solver<double> solver_of(const Shared<double>& matrix, SingularAnswer singular, 
   SolverOptions options = quiet_options(threads);
   options.singular = singular;
   return Solver<double>::create(matrix, options).value();
-}
-
-/// The Laplacian of a path of n vertices; the constant vector spans its null space.
-Shared<double> path(index_t n) {
-  std::vector<std::vector<double>> rows(n, std::vector<double>(n, 0));
-  for (index_t i = 0; i + 1 < n; ++i) {
-    rows[i][i] += 1;
-    rows[i + 1][i + 1] += 1;
-    rows[i][i + 1] = rows[i + 1][i] = -1;
-  }
-  return matrix_of(rows);
 }
 
 TEST(singular_answer, least_norm_of_a_small_system_by_hand) {
