@@ -86,6 +86,14 @@ OrderingMethod ordering_from(const char* name) {
   return method;
 }
 
+SingularAnswer singular_from(palmette_singular singular) {
+  require(singular >= PALMETTE_SINGULAR_RAISE && singular <= PALMETTE_SINGULAR_LEAST_NORM,
+          "options.singular is not a value of palmette_singular");
+  constexpr SingularAnswer answers[] = {SingularAnswer::raise, SingularAnswer::warn,
+                                        SingularAnswer::least_norm};
+  return answers[singular];
+}
+
 Operation operation_from(palmette_operation operation) {
   require(operation >= PALMETTE_PLAIN && operation <= PALMETTE_ADJOINT,
           "operation is not a value of palmette_operation");
@@ -123,11 +131,7 @@ Settings settings_from(const palmette_options* given) {
   settings.solver.threads = options.threads;
   settings.solver.mixed_precision = options.mixed_precision != 0;
   settings.solver.measure = options.measure != 0;
-  require(options.singular >= PALMETTE_SINGULAR_RAISE && options.singular <= PALMETTE_SINGULAR_LEAST_NORM,
-          "options.singular is not a value of palmette_singular");
-  constexpr SingularAnswer answers[] = {SingularAnswer::raise, SingularAnswer::warn,
-                                        SingularAnswer::least_norm};
-  settings.solver.singular = answers[options.singular];
+  settings.solver.singular = singular_from(options.singular);
   settings.request.max_refine_steps = options.max_refine_steps;
   settings.request.condition = options.condition != 0;
   require(options.memory_budget >= 0, "options.memory_budget is negative");

@@ -75,6 +75,7 @@ std::size_t entries_of(int32_t num_columns, const int64_t* column_ptr);
 std::optional<FactorKind> kind_from(palmette_kind kind);
 OrderingMethod ordering_from(const char* name);
 Operation operation_from(palmette_operation operation);
+SingularAnswer singular_from(palmette_singular singular);
 /// The status of a solve. @returns PALMETTE_OK, or PALMETTE_NOT_VERIFIED with the report's first note
 /// recorded
 palmette_status tell(const Report& report, palmette_report* to);

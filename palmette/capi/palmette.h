@@ -434,6 +434,7 @@ typedef struct {
    * "reference", by way of the hosts; "symmetric", by puts of the kernels, in a build with NVSHMEM;
    * "auto" (default): the first, if MPI can, else the second. */
   const char* memory;
+  palmette_singular singular; /* default PALMETTE_SINGULAR_RAISE */
 } palmette_rank_options;
 
 typedef struct palmette_rank_solver palmette_rank_solver;
@@ -487,7 +488,7 @@ palmette_status palmette_save_over_ranks(palmette_rank_solver* solver, const cha
 /* A solver as palmette_save_over_ranks wrote it, by as many ranks; it gives the same x, bit for bit, with the
  * same kernels. The values of its factor are read where they lie in the files, which must not be overwritten
  * in place meanwhile. Of the options (NULL: the defaults), transport, threads, max_refine_steps, condition,
- * watchdog_seconds, device and memory are used; the files say the rest.
+ * watchdog_seconds, device, memory and singular are used; the files say the rest.
  * PALMETTE_IO on all ranks, with the file, the reason and the remedy: as palmette_load; the set is of another
  * number of ranks; a file is of another set. palmette_refactor_over_ranks_* then takes the entries of a row
  * with ascending columns, duplicates summed. A set whose ranks had the whole matrix, as that of the command,
@@ -498,6 +499,15 @@ palmette_status palmette_load_over_ranks(const char* path, int communicator,
 /* Order of the matrix, and the rows of this rank; each pointer may be NULL. Not called together. */
 palmette_status palmette_rows_over_ranks(const palmette_rank_solver* solver, int32_t* n, int32_t* first_row,
                                          int32_t* num_rows);
+
+/* As palmette_inertia and palmette_null_space_*. Called by all ranks, since both solve with the factor. basis
+ * has this rank's rows: its leading dimension is their number. */
+palmette_status palmette_inertia_over_ranks(palmette_rank_solver* solver, int32_t* positive,
+                                            int32_t* negative, int32_t* undecided);
+palmette_status palmette_null_space_over_ranks_d(palmette_rank_solver* solver, int32_t max_columns,
+                                                 double* basis, int32_t* dimension);
+palmette_status palmette_null_space_over_ranks_z(palmette_rank_solver* solver, int32_t max_columns,
+                                                 double* basis, int32_t* dimension);
 
 /* A + U V' of small rank (V transposed, not conjugated), solved with the distributed factor of A, as by
  * palmette_update_*: of U and V each rank passes its rows. The result keeps the factor that the solver has

@@ -76,6 +76,18 @@ nb::tuple to_arrays(SparseMatrix<T>&& matrix) {
                         to_numpy(std::move(matrix.pattern.row_index)), to_numpy(std::move(matrix.values)));
 }
 
+/// (the basis column after column, its dimension, report)
+template <class T>
+nb::tuple to_tuple(NullBasis<T>&& found) {
+  nb::dict fields;
+  fields["residual"] = found.residual;
+  fields["bound"] = found.bound;
+  fields["verified"] = found.verified;
+  fields["singular_distance"] = found.singular_distance;
+  const index_t dimension = found.dimension();
+  return nb::make_tuple(to_numpy(std::move(found.basis.values)), dimension, fields);
+}
+
 /// "Solver_float64" etc.: one class for each scalar.
 template <class T>
 std::string class_name(const char* stem) {

@@ -5,7 +5,6 @@
 namespace palmette::python {
 namespace {
 
-/// (the basis column after column, its dimension, report)
 template <class T>
 nb::tuple null_space(Solver<T>& solver) {
   NullBasis<T> found;
@@ -13,13 +12,7 @@ nb::tuple null_space(Solver<T>& solver) {
     const LockReleased released;
     found = solver.null_space().value();
   }
-  nb::dict fields;
-  fields["residual"] = found.residual;
-  fields["bound"] = found.bound;
-  fields["verified"] = found.verified;
-  fields["singular_distance"] = found.singular_distance;
-  const index_t dimension = found.dimension();
-  return nb::make_tuple(to_numpy(std::move(found.basis.values)), dimension, fields);
+  return to_tuple(std::move(found));
 }
 
 template <class T>

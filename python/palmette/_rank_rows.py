@@ -94,6 +94,7 @@ def core_options(
     watchdog: float = 600.0,
     device: str = "none",
     memory: str = "auto",
+    singular: str = "raise",
 ) -> Dict[str, Any]:
     """The options of `palmette.mpi.RowSolver` for the library."""
     rows, columns, layers = grid_of(grid)
@@ -111,6 +112,7 @@ def core_options(
         "watchdog": float(watchdog),
         "device": str(device),
         "memory": str(memory),
+        "singular": str(singular),
     }
 
 

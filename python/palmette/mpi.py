@@ -35,7 +35,7 @@ from ._rank_rows import (
 from ._rank_schur import BlockCyclic, RowSchurComplement
 from ._solver import Inertia, SlogdetResult
 from ._verified import SolveOptions, checked_trans, _frames_to_the_user
-from .errors import DimensionError, UnverifiedWarning, UsageError
+from .errors import DimensionError, SingularWarning, UnverifiedWarning, UsageError
 
 __all__ = ["BlockCyclic", "RowSchurComplement", "RowSolver", "UpdatedRowSolver", "load", "solve"]
 
@@ -77,6 +77,8 @@ class RowSolver(RankEntries):
         With a device: how what it sends reaches that of another process: from address to address, by way
         of the hosts, or by puts of the kernels (in a build with NVSHMEM). "auto": the first, if MPI can,
         else the second.
+    singular : {"raise", "warn", "least_norm"}
+        As `palmette.Solver`.
 
     Raises
     ------
@@ -112,6 +114,7 @@ class RowSolver(RankEntries):
         watchdog: float = 600.0,
         device: str = "none",
         memory: str = "auto",
+        singular: str = "raise",
     ) -> None:
         self._comm = communicator_of(comm)
         options = core_options(
@@ -126,6 +129,7 @@ class RowSolver(RankEntries):
             watchdog=watchdog,
             device=device,
             memory=memory,
+            singular=singular,
         )
         own = OwnRows(A, self._comm, first_row)
         self._dtype, self._first_row, self._shape = own.dtype, own.first, own.shape
@@ -185,7 +189,8 @@ class RowSolver(RankEntries):
         Warns
         -----
         UnverifiedWarning
-            On all processes, if the backward error of x is above its bound.
+            On all processes, if the backward error of x is above its bound; `SingularWarning` if the matrix
+            is singular.
         """
         options = SolveOptions(trans, refine, condition, repeat)
         request = together(self._comm, options.for_core)
@@ -194,8 +199,10 @@ class RowSolver(RankEntries):
             request["trans"] = "T"
         x = np.empty(rhs.columns.shape, dtype=self._dtype, order="F")
         self._report = self._core.solve(rhs.columns, x, request)
-        if not self._report["verify"]["verified"]:
-            warnings.warn(self._report["notes"][0], UnverifiedWarning, stacklevel=_frames_to_the_user())
+        verify = self._report["verify"]
+        if not verify["verified"]:
+            category = UnverifiedWarning if verify["singular_distance"] is None else SingularWarning
+            warnings.warn(self._report["notes"][0], category, stacklevel=_frames_to_the_user())
         return rhs.answer(x)
 
     def refactor(self, A: Any) -> None:
@@ -293,8 +300,33 @@ class RowSolver(RankEntries):
 
     @property
     def inertia(self) -> Inertia:
-        """Numbers of positive, negative and zero eigenvalues of a symmetric or Hermitian matrix."""
+        """Numbers of positive, negative and undecided eigenvalues, as `palmette.Solver.inertia`: signs that
+        replaced pivots left open are decided by solves of all processes."""
         return Inertia(*self._core.inertia())
+
+    def null_space(self) -> np.ndarray:
+        """This process's rows of an orthonormal basis of the null space of A, as `palmette.Solver.null_space`.
+
+        Returns
+        -------
+        ndarray, shape (rows, k)
+
+        Raises
+        ------
+        SingularError
+            If the null space has more than 16 dimensions.
+
+        Warns
+        -----
+        UnverifiedWarning
+            On all processes, if A does not map the basis to rounding level.
+        """
+        values, dimension, report = self._core.null_space()
+        if not report["verified"]:
+            said = f"the basis of the null space is not verified: residual {report['residual']:.1e}"
+            warnings.warn(said, UnverifiedWarning, stacklevel=2)
+        basis = values.reshape((self._shape[1], dimension), order="F")
+        return basis[self._first_row:self._first_row + self._shape[0]]
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("a RowSolver cannot be pickled: its factor lies in the memory of many processes")
@@ -384,6 +416,7 @@ def load(
     check: bool = True,
     device: str = "none",
     memory: str = "auto",
+    singular: str = "raise",
 ) -> RowSolver:
     """A solver that `RowSolver.save` has written, on as many processes as wrote it.
 
@@ -396,7 +429,7 @@ def load(
     ----------
     path : str or path
         As given to `RowSolver.save`; each process reads its own file.
-    comm, transport, threads, watchdog, device, memory
+    comm, transport, threads, watchdog, device, memory, singular
         As for `RowSolver`.
     map : bool
         The values of the factor stay in the files and are read where they lie. False: they are copied into
@@ -423,6 +456,7 @@ def load(
             "check": bool(check),
             "device": str(device),
             "memory": str(memory),
+            "singular": str(singular),
         },
     )
     path = together(comm, lambda: os.fspath(path))

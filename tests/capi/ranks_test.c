@@ -191,6 +191,54 @@ static void updated(int rank, int ranks, int communicator) {
   EXPECT(palmette_solve_updated_over_ranks_d(NULL, PALMETTE_PLAIN, &columns, NULL) == PALMETTE_USAGE);
 }
 
+/* A path with free ends has one null vector, the constant one, and n - 1 positive eigenvalues; b of entries
+ * that sum to zero is in its range. */
+static void singular(int rank, int ranks, int communicator) {
+  const int first = first_of(rank, ranks), rows = first_of(rank + 1, ranks) - first;
+  int64_t row_ptr[n + 1] = {0};
+  int32_t column[3 * n];
+  double values[3 * n], b[n], x[n], basis[n], sum = 0, all = 0;
+  int64_t entry = 0;
+  for (int k = 0; k < rows; ++k) {
+    const int row = first + k;
+    b[k] = row == 0 ? 1 : row == n - 1 ? -1 : 0;
+    for (int32_t j = row - 1; j <= row + 1; ++j) {
+      if (j < 0 || j >= n) continue;
+      column[entry] = j;
+      values[entry++] = j != row ? -1 : row == 0 || row == n - 1 ? 1 : 2;
+    }
+    row_ptr[k + 1] = entry;
+  }
+  const palmette_rows mine = {n, first, rows, row_ptr, column, values};
+  const palmette_columns columns = {1, b, rows, x, rows};
+  palmette_rank_options options;
+  palmette_default_rank_options(&options);
+  options.kind = PALMETTE_LDLT;
+  options.singular = PALMETTE_SINGULAR_LEAST_NORM;
+  palmette_rank_solver* solver = NULL;
+  EXPECT(palmette_create_over_ranks_d(&mine, communicator, &options, &solver) == PALMETTE_OK);
+  int32_t dimension = -1, positive = -1, negative = -1, undecided = -1;
+  EXPECT(palmette_null_space_over_ranks_d(solver, 1, basis, &dimension) == PALMETTE_OK);
+  EXPECT(dimension == 1);
+  for (int k = 0; k < rows; ++k) EXPECT(fabs(fabs(basis[k]) - 1 / sqrt(n)) < 1e-12);
+  EXPECT(palmette_null_space_over_ranks_z(solver, 1, basis, &dimension) == PALMETTE_USAGE);
+  EXPECT(palmette_inertia_over_ranks(solver, &positive, &negative, &undecided) == PALMETTE_OK);
+  EXPECT(positive >= n - 1 && positive + negative + undecided == n);
+  palmette_report report;
+  EXPECT(palmette_solve_over_ranks_d(solver, PALMETTE_PLAIN, &columns, &report) == PALMETTE_NOT_VERIFIED);
+  EXPECT(report.singular_distance < 1e-14);
+  /* x falls by 1 from vertex to vertex, around 0. */
+  for (int k = 0; k < rows; ++k) EXPECT(fabs(x[k] - ((n - 1) / 2.0 - (first + k))) < 1e-12);
+  for (int k = 0; k < rows; ++k) sum += x[k];
+  MPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  EXPECT(fabs(all) < 1e-12);
+  palmette_destroy_over_ranks(solver);
+  options.singular = PALMETTE_SINGULAR_RAISE;
+  EXPECT(palmette_create_over_ranks_d(&mine, communicator, &options, &solver) == PALMETTE_OK);
+  EXPECT(palmette_solve_over_ranks_d(solver, PALMETTE_PLAIN, &columns, &report) == PALMETTE_NUMERICAL);
+  palmette_destroy_over_ranks(solver);
+}
+
 /* A path with ends: S on both ends of [2 -1; -1 2 ...] is known, and b = A 1 is solved through it. */
 static void schur(int rank, int ranks, int communicator) {
   const int first = first_of(rank, ranks), rows = first_of(rank + 1, ranks) - first;
@@ -347,6 +395,7 @@ int main(int argc, char** argv) {
   updated(rank, ranks, communicator);
   entries_of_a_solution(rank, ranks, communicator);
   schur(rank, ranks, communicator);
+  singular(rank, ranks, communicator);
   misuse(rank, ranks, communicator);
   MPI_Finalize();
   return failures == 0 ? 0 : 1;

@@ -378,6 +378,31 @@ def complements_are_those_of_one_process():
     assert repr(real).startswith("<palmette.mpi.RowSchurComplement on 6 unknowns of a 121 x 121 matrix")
 
 
+def singular_matrices_are_answered_on_request():
+    n = 60
+    path = sparse.diags_array([-np.ones(n - 1), 2 * np.ones(n), -np.ones(n - 1)], offsets=[-1, 0, 1]).tolil()
+    path[0, 0] = path[n - 1, n - 1] = 1
+    path = path.tocsr()
+    first, end = own_rows(n)
+    b = np.cos(np.arange(n))
+    fails(palmette.SingularError, "singular", lambda: palmette.mpi.solve(path[first:end], b[first:end], comm))
+    solver = palmette.mpi.RowSolver(path[first:end], comm, kind="ldlt", singular="least_norm")
+    basis = whole(solver.null_space())
+    assert basis.shape == (n, 1) and np.allclose(abs(basis), n**-0.5)
+    inertia = solver.inertia
+    assert inertia.positive >= n - 1 and inertia.negative == 0
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        x = whole(solver.solve(b[first:end]))
+    assert [warning.category for warning in caught] == [palmette.SingularWarning]
+    assert np.allclose(x, np.linalg.pinv(path.toarray()) @ b)
+    fails(
+        palmette.UsageError,
+        "'maybe'",
+        lambda: palmette.mpi.RowSolver(path[first:end], comm, singular="maybe"),
+    )
+
+
 def examples_of_docstrings_run():
     assert doctest.testmod(palmette.mpi).failed == 0
     assert doctest.testmod(palmette._rank_entries).failed == 0
@@ -396,6 +421,7 @@ try:
         single_entries_are_those_of_whole_solutions,
         entries_of_the_inverse_are_those_of_one_machine,
         complements_are_those_of_one_process,
+        singular_matrices_are_answered_on_request,
         sets_of_files_give_the_same_bits_and_are_refused_together,
         wrong_input_is_refused_by_all,
         what_cannot_be_verified_is_warned_of_on_all,

@@ -1,4 +1,6 @@
 // The C functions over MPI ranks: all ranks check their arguments together, then call the hall over ranks.
+#include <algorithm>
+
 #include "palmette/capi/mpi/report_json.hpp"
 #include "palmette/capi/mpi/settings.hpp"
 
@@ -42,6 +44,7 @@ RankSettings settings_from(const palmette_rank_options* given) {
   settings.solver.matching = options.matching != 0;
   settings.solver.max_rhs = options.most_rhs;
   settings.solver.watchdog_seconds = options.watchdog_seconds;
+  settings.solver.singular = singular_from(options.singular);
   settings.request.max_refine_steps = options.max_refine_steps;
   settings.request.condition = options.condition != 0;
   settings.transport = options.transport != nullptr ? options.transport : "mpi_two_sided";
@@ -115,6 +118,7 @@ palmette_status load(const std::string& path, MpiExchange exchange, const RankSe
   options.watchdog_seconds = settings.solver.watchdog_seconds;
   options.device = settings.solver.device;
   options.memory = settings.solver.memory;
+  options.singular = settings.solver.singular;
   options.transport_name = exchange.name;
   options.transport_note = exchange.note;
   options.planned = exchange.planned;
@@ -228,6 +232,41 @@ palmette_status solve(palmette_rank_solver* handle, palmette_operation operation
   return tell(handle->last.run, report);
 }
 
+palmette_status count_inertia(palmette_rank_solver* handle, int32_t* positive, int32_t* negative,
+                              int32_t* undecided) {
+  require(handle != nullptr, "solver is NULL");
+  agree_after(*handle->exchange->transport, [&] {
+    require(positive != nullptr && negative != nullptr && undecided != nullptr,
+            "positive, negative or undecided is NULL");
+  });
+  const Inertia found = std::visit([](const auto& solver) { return solver.inertia(); }, handle->solver);
+  *positive = found.positive;
+  *negative = found.negative;
+  *undecided = found.zero;
+  return PALMETTE_OK;
+}
+
+/// This rank's rows of the null space's basis.
+template <class T>
+palmette_status find_null_rows(palmette_rank_solver* handle, int32_t max_columns, double* basis,
+                               int32_t* dimension) {
+  RankSolver<T>& solver = typed<RankSolver, T>(handle);
+  const index_t rows = solver.num_rows();
+  agree_after(*handle->exchange->transport, [&] {
+    require(dimension != nullptr, "dimension is NULL");
+    require(max_columns >= 0, "max_columns is negative");
+    require(max_columns == 0 || rows == 0 || basis != nullptr, "basis is NULL");
+  });
+  const auto found = solver.null_space();
+  if (!found) return record(found.failure());
+  const NullBasis<T>& made = found.value();
+  *dimension = made.dimension();
+  for (index_t column = 0; column < std::min(max_columns, made.dimension()); ++column)
+    std::copy_n(made.basis.view().column(column) + solver.first_row(), rows,
+                reinterpret_cast<T*>(basis) + std::ptrdiff_t{column} * rows);
+  return made.verified ? PALMETTE_OK : record_unverified("the basis of the null space is not verified");
+}
+
 template <class T>
 palmette_status solve_entries(palmette_rank_solver* handle, palmette_operation operation,
                               const palmette_entries* entries, double* x) {
@@ -300,7 +339,8 @@ void palmette_default_rank_options(palmette_rank_options* options) {
               64,
               600,
               "none",
-              "auto"};
+              "auto",
+              PALMETTE_SINGULAR_RAISE};
 }
 
 palmette_status palmette_create_over_ranks_d(const palmette_rows* rows, int communicator,
@@ -352,6 +392,21 @@ palmette_status palmette_refactor_over_ranks_d(palmette_rank_solver* solver, con
 }
 palmette_status palmette_refactor_over_ranks_z(palmette_rank_solver* solver, const double* values) {
   return capi::guarded([&] { return capi::refactor<complex_double>(solver, values); });
+}
+
+palmette_status palmette_inertia_over_ranks(palmette_rank_solver* solver, int32_t* positive,
+                                            int32_t* negative, int32_t* undecided) {
+  return capi::guarded([&] { return capi::count_inertia(solver, positive, negative, undecided); });
+}
+
+palmette_status palmette_null_space_over_ranks_d(palmette_rank_solver* solver, int32_t max_columns,
+                                                 double* basis, int32_t* dimension) {
+  return capi::guarded([&] { return capi::find_null_rows<double>(solver, max_columns, basis, dimension); });
+}
+palmette_status palmette_null_space_over_ranks_z(palmette_rank_solver* solver, int32_t max_columns,
+                                                 double* basis, int32_t* dimension) {
+  return capi::guarded(
+      [&] { return capi::find_null_rows<complex_double>(solver, max_columns, basis, dimension); });
 }
 
 palmette_status palmette_update_over_ranks_d(palmette_rank_solver* solver, const palmette_change* change,

@@ -17,6 +17,7 @@ RankSolverOptions rank_options(const nb::dict& given) {
   options.threads = get<int>(given, "threads");
   options.watchdog_seconds = get<double>(given, "watchdog");
   options.memory = choice_named("memory kind", get<std::string>(given, "memory"), memory_kinds);
+  options.singular = singular_answer(get<std::string>(given, "singular"));
   return options;
 }
 
@@ -64,6 +65,7 @@ RankLoadOptions rank_load_options(const nb::dict& given) {
   options.watchdog_seconds = get<double>(given, "watchdog");
   options.map = get<bool>(given, "map");
   options.check_panels = get<bool>(given, "check");
+  options.singular = singular_answer(get<std::string>(given, "singular"));
   options.memory = choice_named("memory kind", get<std::string>(given, "memory"), memory_kinds);
   return options;
 }
@@ -206,8 +208,21 @@ void bind_rows_of(nb::module_& module) {
            [](const Solver& self) {
              return nb::make_tuple(self.solver.slogdet().first, self.solver.slogdet().second);
            })
+      .def("null_space",
+           [](Solver& self) {
+             std::optional<Outcome<NullBasis<T>>> found;
+             {
+               const LockReleased released;
+               found.emplace(self.solver.null_space());
+             }
+             return to_tuple(std::move(*found).value());
+           })
       .def("inertia", [](const Solver& self) {
-        const Inertia found = self.solver.inertia();
+        Inertia found;
+        {
+          const LockReleased released;
+          found = self.solver.inertia();
+        }
         return nb::make_tuple(found.positive, found.negative, found.zero);
       });
   nb::class_<UpdatedRowSolver<T>>(module, class_name<T>("UpdatedRowSolver").c_str())
