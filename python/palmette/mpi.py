@@ -305,7 +305,8 @@ class RowSolver(RankEntries):
         return Inertia(*self._core.inertia())
 
     def null_space(self) -> np.ndarray:
-        """This process's rows of an orthonormal basis of the null space of A, as `palmette.Solver.null_space`.
+        """This process's rows of an orthonormal basis of the null space of A, as of
+        `palmette.Solver.null_space`.
 
         Returns
         -------
