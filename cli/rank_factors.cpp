@@ -74,14 +74,6 @@ AnyMatrix matrix_of(const RankFactorizeRequest& request, bool speaks) {
   return with_scalar(std::move(input.matrix), false, request.precision == Precision::float_precision);
 }
 
-template <class Options>
-void set_transport(const RankSeat& seat, Options& options) {
-  options.transport_name = seat.name;
-  if (seat.mpi == nullptr) return;
-  options.transport_note = seat.mpi->note;
-  options.planned = seat.mpi->planned;
-}
-
 template <class T>
 int factorize_and_save(const RankFactorizeRequest& request, std::shared_ptr<const SparseMatrix<T>> matrix,
                        const RankSeat& seat) {
@@ -154,29 +146,19 @@ int solve_on_seat(const std::string& factors, const SolvingOptions& given, const
 }  // namespace
 
 int factorize_over_ranks(const RankFactorizeRequest& request) {
-  // Threads share one matrix, and so must not read it each.
-  std::shared_ptr<AnyMatrix> read;
-  if (transport_of_run(request.ranks).world != RankWorld::mpi) {
-    refuse_what_sets_cannot(request);
-    read = std::make_shared<AnyMatrix>(matrix_of(request, true));
-  }
-  return run_on_every_rank(request.ranks, request.output, [&](const RankSeat& seat) {
-    refuse_what_sets_cannot(request);
-    check_savable_over_ranks(request.out, seat.transport);
-    std::shared_ptr<AnyMatrix> mine = read;
-    if (!mine)
-      agree_after(seat.transport, [&] {
-        if (seat.transport.num_ranks() > 1 && request.matrix.path == "-")
-          throw UsageError("several processes cannot read one standard input; give a file");
-        mine = std::make_shared<AnyMatrix>(matrix_of(request, seat.speaks()));
+  refuse_what_sets_cannot(request);
+  const RankMatrix matrix{request.matrix.path, [&](bool speaks) { return matrix_of(request, speaks); },
+                          [&](Transport& transport) { check_savable_over_ranks(request.out, transport); }};
+  return run_with_matrix(
+      request.ranks, request.output, matrix, [&](std::shared_ptr<AnyMatrix> mine, const RankSeat& seat) {
+        return std::visit(
+            [&]<class T>(const SparseMatrix<T>& given) {
+              // Refers to the matrix that `mine` keeps.
+              return factorize_and_save<T>(request, std::shared_ptr<const SparseMatrix<T>>(mine, &given),
+                                           seat);
+            },
+            *mine);
       });
-    return std::visit(
-        [&]<class T>(const SparseMatrix<T>& matrix) {
-          // Refers to the matrix that `mine` keeps.
-          return factorize_and_save<T>(request, std::shared_ptr<const SparseMatrix<T>>(mine, &matrix), seat);
-        },
-        *mine);
-  });
 }
 
 int solve_with_rank_factors(const std::string& factors, const SolvingOptions& solving,

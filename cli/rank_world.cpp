@@ -114,4 +114,21 @@ int run_on_every_rank(const RankOptions& ranks, const OutputOptions& output,
   return code;
 }
 
+int run_with_matrix(const RankOptions& ranks, const OutputOptions& output, const RankMatrix& matrix,
+                    const std::function<int(std::shared_ptr<AnyMatrix> mine, const RankSeat& seat)>& work) {
+  std::shared_ptr<AnyMatrix> read;
+  if (transport_of_run(ranks).world != RankWorld::mpi) read = std::make_shared<AnyMatrix>(matrix.read(true));
+  return run_on_every_rank(ranks, output, [&](const RankSeat& seat) {
+    matrix.check(seat.transport);
+    std::shared_ptr<AnyMatrix> mine = read;
+    if (!mine)
+      agree_after(seat.transport, [&] {
+        if (seat.transport.num_ranks() > 1 && matrix.path == "-")
+          throw UsageError("several processes cannot read one standard input; give a file");
+        mine = std::make_shared<AnyMatrix>(matrix.read(seat.speaks()));
+      });
+    return work(std::move(mine), seat);
+  });
+}
+
 }  // namespace palmette::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "cli/input.hpp"
 #include "cli/rank_options.hpp"
@@ -35,5 +36,24 @@ struct RankSeat {
 /// Call `work` on every rank. Threads that fail must do so together. @returns the exit code of rank 0
 int run_on_every_rank(const RankOptions& ranks, const OutputOptions& output,
                       const std::function<int(const RankSeat& seat)>& work);
+
+/// A matrix that every rank needs whole.
+struct RankMatrix {
+  const std::string& path;
+  std::function<AnyMatrix(bool speaks)> read;             ///< @param speaks  shows progress
+  std::function<void(Transport&)> check = [](Transport&) {};  ///< before it is read, by all ranks
+};
+/// As run_on_every_rank, with the matrix: threads of this process share one, processes read it each.
+int run_with_matrix(const RankOptions& ranks, const OutputOptions& output, const RankMatrix& matrix,
+                    const std::function<int(std::shared_ptr<AnyMatrix> mine, const RankSeat& seat)>& work);
+
+/// Tell the options of a solver over ranks what carries its messages.
+template <class Options>
+void set_transport(const RankSeat& seat, Options& options) {
+  options.transport_name = seat.name;
+  if (seat.mpi == nullptr) return;
+  options.transport_note = seat.mpi->note;
+  options.planned = seat.mpi->planned;
+}
 
 }  // namespace palmette::cli

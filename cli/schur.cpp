@@ -5,6 +5,7 @@
 
 #include "cli/commands.hpp"
 #include "cli/names.hpp"
+#include "cli/rank_world.hpp"
 #include "cli/report_json.hpp"
 #include "cli/report_table.hpp"
 #include "cli/system_run.hpp"
@@ -21,6 +22,7 @@ struct SchurCommand {
   int threads = 0;
   std::string out;
   OutputOptions output;
+  RankOptions ranks;
 };
 
 Json json_of(const SchurReport& report) {
@@ -70,6 +72,34 @@ std::vector<index_t> boundary_of(const SchurCommand& command, index_t n) {
   return boundary;
 }
 
+Json json_of(const RankSchurReport& report) {
+  const auto figure = [](const RankFigure& of_ranks) {
+    return Json{{"least", of_ranks.least}, {"mean", of_ranks.mean}, {"most", of_ranks.most}};
+  };
+  Json json = json_of(report.run);
+  json["ranks"] = {{"num_ranks", report.num_ranks},
+                   {"grid_rows", report.grid.rows},
+                   {"grid_cols", report.grid.cols},
+                   {"layers", report.layers},
+                   {"map", name_of(report.map)},
+                   {"delivery", name_of(report.delivery)},
+                   {"transport", report.transport},
+                   {"memory_bytes_predicted", figure(report.memory_bytes_predicted)},
+                   {"memory_bytes", figure(report.memory_bytes)}};
+  return json;
+}
+
+/// Write S and the reports. @returns the exit code
+template <class T>
+int tell_complement(const SchurCommand& command, DenseView<const T> s, const SchurReport& report, Json json) {
+  std::optional<Failure> failure = write_result(command.out, [&](const std::string& path) {
+    write_dense<T>(path, s, "Schur complement, made by palmette schur");
+  });
+  if (!failure && !report.verified) failure = describe_not_verified(report);
+  if (command.output.shows_table() && command.out != "-") print(schur_text(command, report));
+  return finish(command.output, Json{{"schur", std::move(json)}}, failure);
+}
+
 template <class T>
 int complement(const SchurCommand& command, SparseMatrix<T> matrix, ProgressBar& progress) {
   SchurOptions options;
@@ -85,17 +115,57 @@ int complement(const SchurCommand& command, SparseMatrix<T> matrix, ProgressBar&
                              options)
           .value();
   progress.end();
-  const SchurReport& report = solver.report();
-  std::optional<Failure> failure = write_result(command.out, [&](const std::string& path) {
-    write_dense<T>(path, solver.complement(), "Schur complement, made by palmette schur");
+  return tell_complement<T>(command, solver.complement(), solver.report(), json_of(solver.report()));
+}
+
+/// Rank 0 gets S and reports; the others only compute.
+template <class T>
+int complement_on_rank(const SchurCommand& command, std::shared_ptr<const SparseMatrix<T>> matrix,
+                       const RankSeat& seat) {
+  RankSchurOptions options;
+  std::vector<index_t> boundary;
+  agree_after(seat.transport, [&] {
+    boundary = boundary_of(command, matrix->rows());
+    options.ranks = rank_solver_options(command.kind_and_order, command.ranks, std::max(1, command.threads),
+                                        matrix->rows());
   });
-  if (!failure && !report.verified) failure = describe_not_verified(report);
-  if (command.output.shows_table() && command.out != "-") print(schur_text(command, report));
-  return finish(command.output, Json{{"schur", json_of(report)}}, failure);
+  set_transport(seat, options.ranks);
+  const RankSchurSolver<T> solver =
+      RankSchurSolver<T>::create(std::move(matrix), std::move(boundary), options, seat.transport).value();
+  int code = solver.report().run.verified ? exit_success : exit_not_verified;
+  exchange(seat.transport, [&] {
+    if (seat.speaks())
+      code = tell_complement<T>(command, solver.complement(), solver.report().run, json_of(solver.report()));
+  });
+  return code;
+}
+
+int schur_over_ranks(const SchurCommand& command) {
+  if (command.ranks.chooses_grid)
+    throw UsageError("--grid auto is for 'palmette solve A.mtx'; schur takes numbers, as 2x3");
+  if (command.ranks.memory) throw UsageError("--memory is for ranks with devices, which solve: leave it out");
+  const auto read = [&](bool speaks) {
+    ProgressBar progress(speaks && !command.output.quiet);
+    ReadResult input = read_input(command.matrix, command.threads, progress);
+    check_square(input, command.matrix.path, "schur");
+    progress.end();
+    return std::move(input.matrix);
+  };
+  return run_with_matrix(command.ranks, command.output, {command.matrix.path, read},
+                         [&](std::shared_ptr<AnyMatrix> mine, const RankSeat& seat) {
+                           return std::visit(
+                               [&]<class T>(const SparseMatrix<T>& given) {
+                                 // Refers to the matrix that `mine` keeps.
+                                 return complement_on_rank<T>(
+                                     command, std::shared_ptr<const SparseMatrix<T>>(mine, &given), seat);
+                               },
+                               *mine);
+                         });
 }
 
 int run_schur(const SchurCommand& command) {
   check_destinations(command.out, command.output.json, command.matrix.path);
+  if (command.ranks.wanted()) return schur_over_ranks(command);
   ProgressBar progress(!command.output.quiet);
   ReadResult input = read_input(command.matrix, command.threads, progress);
   check_square(input, command.matrix.path, "schur");
@@ -119,9 +189,11 @@ Command add_schur(CLI::App& root) {
   CLI::App& app =
       new_subcommand(root, "schur",
                      "Compute the Schur complement of A on unknowns that are not eliminated.\n"
-                     "Dense, and verified against A. The factorization stops before these unknowns.",
+                     "Dense, and verified against A. The factorization stops before these unknowns.\n"
+                     "Over ranks the factor is distributed, and rank 0 gets S.",
                      "  palmette schur A.mtx --boundary 900:1000 --out S.mtx\n"
-                     "  palmette schur A.mtx --boundary 1:50 --json -\n");
+                     "  palmette schur A.mtx --boundary 1:50 --json -\n"
+                     "  mpiexec -n 4 palmette schur A.mtx --boundary 900:1000 --out S.mtx\n");
   const auto command = std::make_shared<SchurCommand>();
   add_matrix_options(app, command->matrix);
   OptionGroup method(app, "Method");
@@ -131,6 +203,7 @@ Command add_schur(CLI::App& root) {
   add_threads(app, "Method", command->threads);
   OptionGroup report(app, "Report");
   report.text({"--out", "FILE", "write S as a Matrix Market file; -: to standard output"}, command->out);
+  add_rank_options(app, command->ranks);
   add_output_options(app, command->output);
   return {&app, [command] { return run_schur(*command); }};
 }

@@ -27,6 +27,20 @@ def test_complement_is_written_and_reported(palmette, chain, tmp_path):
     assert report["backward_error"] <= report["bound"] and report["flops"] > 0
 
 
+def test_complement_over_ranks_is_that_of_one(palmette, chain, tmp_path):
+    palmette("schur", chain, "--boundary", "2:3", "--out", "alone.mtx", "--kind", "ldlt")
+    ranks = ("--transport", "threads:3", "--out", "S.mtx", "--json", "-")
+    report = palmette("schur", chain, "--boundary", "2:3", "--kind", "ldlt", *ranks).json["schur"]
+    assert (tmp_path / "S.mtx").read_text() == (tmp_path / "alone.mtx").read_text()
+    assert report["verified"] and report["ranks"]["num_ranks"] == 3
+    assert report["ranks"]["memory_bytes_predicted"]["most"] > 0
+    palmette("schur", chain, "--boundary", "2:4", "--transport", "threads:2").fails_with(2, "unknown 4")
+    palmette("schur", chain, "--boundary", "2:3", "--grid", "auto").fails_with(2, "--grid auto")
+    palmette("schur", chain, "--boundary", "2:3", "--grid", "2x2", "--transport", "threads:3").fails_with(
+        2, "grid of 2 x 2"
+    )
+
+
 def test_a_singular_interior_is_not_verified(palmette, tmp_path):
     entries = [(1, 1, 3.0), (1, 2, -1.0), (2, 1, -1.0), (2, 2, 1.0), (2, 3, -1.0), (3, 2, -1.0), (3, 3, 1.0)]
     (tmp_path / "s.mtx").write_text(coordinate(3, 3, entries))

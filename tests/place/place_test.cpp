@@ -106,5 +106,29 @@ TEST(place, grid_without_ranks_is_refused) {
   EXPECT_THROW(place(SymbolicFactor{}, {1, -2}), UsageError);
 }
 
+TEST(place, last_supernodes_lie_on_all_ranks_and_the_others_where_they_were) {
+  const SymbolicFactor symbolic = tree_of_cliques(5, 3);
+  const index_t count = symbolic.num_supernodes(), first = count - 6;
+  for (const PlacementMap map : {PlacementMap::block_cyclic, PlacementMap::subtree_to_subcube})
+    for (const bool kept : {false, true}) {
+      const Placement before = place(symbolic, {2, 3}, map, {kept, 60});
+      const Placement after = with_last_over_all(before, first);
+      std::vector<char> owns(6, 0);
+      for (index_t s = 0; s < count; ++s)
+        for (index_t row = s; row < count; ++row) {
+          if (s < first) {
+            EXPECT_EQ(after.owner(row, s), before.owner(row, s));
+            EXPECT_EQ(after.lies_whole(s), before.lies_whole(s));
+          } else {
+            EXPECT_EQ(after.owner(row, s), row % 2 * 3 + s % 3);
+            EXPECT_FALSE(after.lies_whole(s));
+            owns[after.owner(row, s)] = 1;
+          }
+        }
+      EXPECT_EQ(std::count(owns.begin(), owns.end(), 1), 6);
+      EXPECT_EQ(after.units.group_begin.back(), count);
+    }
+}
+
 }  // namespace
 }  // namespace palmette
