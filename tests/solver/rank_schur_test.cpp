@@ -48,10 +48,11 @@ struct RankSchurRun {
   index_t ranks = 3;
   bool by_rows = false;
   std::uint64_t seed = 5;
+  bool with_devices = false;
 };
 
 template <class T>
-RankSchurAnswer<T> schur_over_ranks(const RankSchurProblem<T>& problem, const RankSchurOptions& options,
+RankSchurAnswer<T> schur_over_ranks(const RankSchurProblem<T>& problem, const RankSchurOptions& given,
                                     const RankSchurRun& run) {
   const index_t m = problem.size(), n = problem.matrix->rows(), k = problem.b.cols;
   RankSchurAnswer<T> answer{DenseMatrix<T>(m, m),
@@ -69,6 +70,8 @@ RankSchurAnswer<T> schur_over_ranks(const RankSchurProblem<T>& problem, const Ra
   run_ranks(run.ranks, run.seed, [&](Transport& transport) {
     const index_t rank = transport.rank();
     const OwnRows<T> own = uneven_rows_of(*problem.matrix, transport);
+    RankSchurOptions options = given;
+    if (run.with_devices) options.ranks.device = open_device_of_rank("emulated", rank);
     auto made = run.by_rows
                     ? RankSchurSolver<T>::create_from_rows(own.block(), problem.boundary, options, transport)
                     : RankSchurSolver<T>::create(problem.matrix, problem.boundary, options, transport);
@@ -252,6 +255,17 @@ TEST(rank_schur, works_over_layers_with_more_ranks_than_rows_and_ranks_without_r
       }
   const RankSchurProblem<double> small(matrix_of<double>({{4, 1, 0}, {2, 3, 1}, {0, 1, 5}}), {2, 0});
   expect_complement(small, schur_over_ranks(small, busy_schur(FactorKind::lu), {7, true}));
+}
+
+TEST(rank_schur, leaves_the_interior_to_devices_of_the_ranks) {
+  for (const index_t layers : {1, 2})
+    for (const auto& [name, kind] :
+         {std::pair("poisson2d5", FactorKind::llt), std::pair("convection_diffusion2d", FactorKind::lu)}) {
+      const RankSchurProblem<double> given(generated<double>(name, 8), every(7, 9));
+      RankSchurOptions options = busy_schur(kind);
+      options.ranks.layers = layers;
+      expect_complement(given, schur_over_ranks(given, options, {2, layers == 1, 3, true}));
+    }
 }
 
 TEST(rank_schur, may_be_singular_and_the_boundary_empty_or_everything) {
