@@ -460,7 +460,8 @@ palmette_status palmette_solve_over_ranks_z(palmette_rank_solver* solver, palmet
 
 /* As palmette_solve_entries_*: each rank passes entries of b in its rows, counted in the whole matrix, and
  * the rows of the whole x that it wants, which it gets. Ranks whose blocks lie in none of the branches that
- * are visited compute and send nothing. */
+ * are visited run no task and send no message of the sweeps; the rows that any rank wants go to all, with all
+ * other unknowns of the equations that are checked. */
 palmette_status palmette_solve_entries_over_ranks_d(palmette_rank_solver* solver,
                                                     palmette_operation operation,
                                                     const palmette_entries* entries, double* x);

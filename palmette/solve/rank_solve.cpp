@@ -2,6 +2,7 @@
 #include "palmette/solve/rank_solve.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "palmette/solve/device_rank_program.hpp"
@@ -31,6 +32,50 @@ void check_options(bool has_factor, const RankPlanOptions& options) {
                      (options.device ? "1" : "at least 1"));
   if (options.threads < 1)
     throw UsageError("a plan for " + std::to_string(options.threads) + " threads; there must be at least 1");
+}
+
+void check_number(index_t number, index_t end, const char* what) {
+  if (number < 0 || number >= end)
+    throw UsageError("a solve for single entries: " + std::string(what) + " " + std::to_string(number) +
+                     " is not from 0 to " + std::to_string(end - 1));
+}
+
+/// Ascending. @throws UsageError if one is not below n
+std::vector<index_t> sorted_rows(std::span<const index_t> rows, index_t n, const char* what) {
+  std::vector<index_t> sorted(rows.begin(), rows.end());
+  std::sort(sorted.begin(), sorted.end());
+  if (!sorted.empty()) {
+    check_number(sorted.front(), n, what);
+    check_number(sorted.back(), n, what);
+  }
+  return sorted;
+}
+
+/// @param n     order of the whole matrix, or more
+/// @param rows  of this rank
+template <class T>
+void check_entries(const RankEntries<T>& entries, index_t n, std::span<const index_t> rows, index_t num_rhs) {
+  const std::vector<index_t> given = sorted_rows(entries.given, n, "given row"),
+                             wanted = sorted_rows(entries.wanted, n, "wanted row");
+  const auto num_rows = static_cast<index_t>(rows.size());
+  const auto check_among = [&](const std::vector<index_t>& all, index_t number, const char* what) {
+    if (!std::binary_search(all.begin(), all.end(), rows[number]))
+      throw UsageError("row " + std::to_string(rows[number]) + " of this rank is not among the " + what +
+                       " rows; pass those of all ranks");
+  };
+  for (const RankEntry<T>& one : entries.own) {
+    check_number(one.row, num_rows, "this rank's row");
+    check_number(one.column, num_rhs, "right-hand side");
+    check_among(given, one.row, "given");
+  }
+  for (std::size_t k = 0; k < entries.own_wanted.size(); ++k) {
+    const index_t number = entries.own_wanted[k];
+    check_number(number, num_rows, "this rank's wanted row");
+    check_among(wanted, number, "wanted");
+    if (k > 0 && number <= entries.own_wanted[k - 1])
+      throw UsageError("the wanted rows of a rank are not ascending: " + std::to_string(number) +
+                       " follows " + std::to_string(entries.own_wanted[k - 1]));
+  }
 }
 
 }  // namespace
@@ -93,6 +138,23 @@ struct RankSolvePlan<T>::State {
   index_t num_ranks() const {
     return layer() != nullptr ? layer()->ranks.num_ranks() : factor->placement->num_ranks();
   }
+  /// End of the rows of the whole matrix; a layer knows its own alone, and leaves out others.
+  index_t end_of_rows() const {
+    return layer() != nullptr ? std::numeric_limits<index_t>::max() : factor->symbolic->n;
+  }
+  /// What is sent for one right-hand side is sent for each group that has some, in rows of its padded width.
+  RankCounts sent(double entries, std::int64_t messages, offset_t message_rows, index_t num_rhs) const {
+    RankCounts counts{entries, 0, 0};
+    const index_t groups = options.rhs_groups;
+    for (index_t group = 0; group < groups; ++group) {
+      const index_t width = solve_detail::first_rhs_of_group(num_rhs, groups, group + 1, sizeof(T)) -
+                            solve_detail::first_rhs_of_group(num_rhs, groups, group, sizeof(T));
+      if (width == 0) continue;
+      counts.messages += messages;
+      counts.scalars += message_rows * padded_rhs(sizeof(T), width);
+    }
+    return counts;
+  }
 
   std::shared_ptr<const RankFactor<T>> factor;
   RankPlanOptions options;
@@ -100,6 +162,7 @@ struct RankSolvePlan<T>::State {
   std::vector<index_t> rows;
   std::unique_ptr<solve_detail::SolveProgram<T>> program;
   std::optional<solve_detail::ReachedSolve<T>> reached;     // the last solve for single entries
+  index_t reached_rhs = 0;                                  // its right-hand sides
   solve_detail::DeviceRankProgram<T>* on_device = nullptr;  // the program, if it is that
 };
 
@@ -170,12 +233,14 @@ RankProgram& RankSolvePlan<T>::begin_entries(Operation operation, const RankEntr
   const auto num_wanted = static_cast<index_t>(entries.own_wanted.size());
   solve_detail::check_own_rows<T>(num_wanted, max_rhs(), x, x);
   solve_detail::check_transport(transport, state_->num_ranks());
+  check_entries(entries, state_->end_of_rows(), rows(), x.cols);
   const solve_detail::RankPlanBody<T>& body = *state_->body;
   auto reach = std::make_shared<const SolveReach>(state_->reach_of(entries));
   auto graph = std::make_shared<const ReachedGraph>(
       reached_graph(body.exchange, body.graph, body.factor->placement->units, *reach));
   state_->reached.emplace(
       solve_detail::ReachedSolve<T>{std::move(reach), std::move(graph), entries.own, entries.own_wanted});
+  state_->reached_rhs = x.cols;
   state_->program->reset({operation, x, x, &*state_->reached}, transport);
   return *state_->program;
 }
@@ -184,18 +249,18 @@ template <class T>
 RankCounts RankSolvePlan<T>::entry_counts() const {
   if (!state_->reached) return {};
   const solve_detail::ReachedSolve<T>& last = *state_->reached;
-  return {last.reach->entries(), last.graph->num_messages, last.graph->sent_rows};
+  return state_->sent(last.reach->entries(), last.graph->num_messages, last.graph->sent_rows,
+                      state_->reached_rhs);
 }
 
 template <class T>
-RankCounts RankSolvePlan<T>::counts() const {
-  RankCounts counts{2.0 * static_cast<double>(state_->factor->symbolic->panel_entries()), 0, 0};
-  if (!state_->body) return counts;
-  for (const LocalMessage& one : state_->body->graph.messages) {
-    ++counts.messages;
-    counts.rows += one.rows;
-  }
-  return counts;
+RankCounts RankSolvePlan<T>::counts(index_t num_rhs) const {
+  const double entries = 2.0 * static_cast<double>(state_->factor->symbolic->panel_entries());
+  if (!state_->body) return {entries, 0, 0};
+  offset_t rows = 0;
+  const std::vector<LocalMessage>& messages = state_->body->graph.messages;
+  for (const LocalMessage& one : messages) rows += one.rows;
+  return state_->sent(entries, static_cast<std::int64_t>(messages.size()), rows, num_rhs);
 }
 
 template <class T>

@@ -98,15 +98,15 @@ struct RankEntries {
   /// Rows of the permuted matrix in which b has entries, and wanted rows of x: the same on all ranks of a
   /// layer, in any order. A layer may leave out rows that it does not have.
   std::span<const index_t> given, wanted;
-  std::span<const RankEntry<T>> own;    ///< entries of b in this rank's rows, each place once
-  std::span<const index_t> own_wanted;  ///< this rank's: numbers in its rows, ascending, each once
+  std::span<const RankEntry<T>> own;    ///< of b in this rank's rows, all given; each place once
+  std::span<const index_t> own_wanted;  ///< wanted, this rank's: numbers in its rows, ascending, each once
 };
 
 /// What a rank does of a solve.
 struct RankCounts {
   double entries = 0;         ///< of panels that both sweeps read, on all ranks of the layer
-  std::int64_t messages = 0;  ///< that this rank sends
-  offset_t rows = 0;          ///< in them
+  std::int64_t messages = 0;  ///< that this rank sends, of all groups of right-hand sides
+  offset_t scalars = 0;       ///< in them, with what pads rows of right-hand sides
 };
 
 /// One rank's part of the solves with a factor: built once, with all memory that a solve needs.
@@ -167,14 +167,16 @@ class RankSolvePlan {
   ///
   /// @param entries  what its spans refer to must live until the program is done
   /// @param x  entries.own_wanted.size() × k, k ≤ max_rhs(): the wanted rows of this rank, in their order
-  /// @throws DimensionError; UsageError as begin, and if a device holds the factor
-  /// @cost   O(supernodes) and O(tasks of the rank) bytes; flops, tasks and messages of the visited branches
+  /// @throws DimensionError; UsageError as begin, if a device holds the factor, if a row or a column does not
+  ///   exist, if an entry lies in a row that is not given, or if own_wanted is not ascending or not wanted
+  /// @cost   O(supernodes) and O(tasks of the rank) bytes; flops, tasks and messages of the visited branches;
+  ///   the given and the wanted rows are sorted once more for the checks
   RankProgram& begin_entries(Operation operation, const RankEntries<T>& entries, DenseView<T> x,
                              Transport& transport);
   /// Of the last begin_entries.
   RankCounts entry_counts() const;
-  /// Of any other solve with one group of right-hand sides; without a device.
-  RankCounts counts() const;
+  /// Of any other solve with so many right-hand sides; without a device.
+  RankCounts counts(index_t num_rhs) const;
 
   /// Diagonal blocks of this rank that were not inverted since their inverse would grow too much.
   index_t guarded_blocks() const;

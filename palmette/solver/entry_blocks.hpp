@@ -10,6 +10,9 @@
 
 namespace palmette {
 
+/// Right-hand sides that are solved together, those with common branches side by side.
+inline constexpr index_t columns_side_by_side = 64;
+
 template <class T>
 struct EntrySource {
   /// x ← the wanted entries of the solutions
@@ -36,8 +39,10 @@ Outcome<SolvedEntries<T>> solve_whole_for_entries(const WholeSolve<T>& solve_who
 /// @throws UsageError
 void check_wanted_rows(index_t n, std::span<const index_t> wanted);
 
+/// @param first_row  of b in the whole right-hand side, for messages
 /// @throws DimensionError; UsageError
 template <class T>
-void check_entry_request(index_t n, const SparseMatrix<T>& b, std::span<const index_t> wanted);
+void check_entry_request(index_t n, const SparseMatrix<T>& b, std::span<const index_t> wanted,
+                         index_t first_row = 0);
 
 }  // namespace palmette

@@ -11,8 +11,6 @@
 namespace palmette {
 namespace {
 
-constexpr index_t columns_at_once = 64;
-
 /// Those whose entries lie in common branches side by side: by the first supernode that they reach.
 template <class T>
 std::vector<index_t> columns_by_branch(const SparseMatrix<T>& b, std::span<const index_t> place) {
@@ -120,8 +118,8 @@ SolvedEntries<T> solve_by_branches(const EntrySource<T>& source, const SparseMat
   SolvedEntries<T> solved = room_for(b, wanted);
   const std::vector<index_t> columns = columns_by_branch(b, source.place);
   const std::span<const index_t> all(columns);
-  for (std::size_t first = 0; first < all.size(); first += columns_at_once) {
-    const auto count = std::min<std::size_t>(columns_at_once, all.size() - first);
+  for (std::size_t first = 0; first < all.size(); first += columns_side_by_side) {
+    const auto count = std::min<std::size_t>(columns_side_by_side, all.size() - first);
     solve_block(source, SparseBlock<T>{b, all.subspan(first, count), wanted}, request, solved);
   }
   EntryReport& report = solved.report;
@@ -142,8 +140,8 @@ Outcome<SolvedEntries<T>> solve_whole_for_entries(const WholeSolve<T>& solve_who
   SolveRequest how;
   how.operation = request.operation;
   how.threads = request.threads;
-  for (index_t first = 0; first < b.cols(); first += columns_at_once) {
-    DenseMatrix<T> x(b.rows(), std::min(columns_at_once, b.cols() - first));
+  for (index_t first = 0; first < b.cols(); first += columns_side_by_side) {
+    DenseMatrix<T> x(b.rows(), std::min(columns_side_by_side, b.cols() - first));
     for (index_t j = 0; j < x.cols; ++j) {
       const auto rows = b.pattern.column(first + j);
       const auto values = values_of(b, first + j);
@@ -174,7 +172,8 @@ void check_wanted_rows(index_t n, std::span<const index_t> wanted) {
 }
 
 template <class T>
-void check_entry_request(index_t n, const SparseMatrix<T>& b, std::span<const index_t> wanted) {
+void check_entry_request(index_t n, const SparseMatrix<T>& b, std::span<const index_t> wanted,
+                         index_t first_row) {
   if (b.rows() != n)
     throw DimensionError("b has " + std::to_string(b.rows()) + " rows, but the matrix is of order " +
                          std::to_string(n));
@@ -184,7 +183,7 @@ void check_entry_request(index_t n, const SparseMatrix<T>& b, std::span<const in
     const auto values = values_of(b, j);
     for (std::size_t k = 0; k < values.size(); ++k)
       if (!std::isfinite(std::abs(values[k])))
-        throw UsageError("the entry of b in row " + std::to_string(rows[k]) + " and column " +
+        throw UsageError("the entry of b in row " + std::to_string(first_row + rows[k]) + " and column " +
                          std::to_string(j) + " is not finite");
   }
 }
@@ -195,7 +194,7 @@ void check_entry_request(index_t n, const SparseMatrix<T>& b, std::span<const in
   template Outcome<SolvedEntries<T>> solve_whole_for_entries(const WholeSolve<T>&, const SparseMatrix<T>&,  \
                                                              std::span<const index_t>, const EntryRequest&, \
                                                              const std::string&);                           \
-  template void check_entry_request(index_t, const SparseMatrix<T>&, std::span<const index_t>);
+  template void check_entry_request(index_t, const SparseMatrix<T>&, std::span<const index_t>, index_t);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

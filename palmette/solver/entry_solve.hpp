@@ -22,7 +22,7 @@ struct EntryReport {
   double bytes = 0;        ///< of the factor that was read
   double whole_bytes = 0;  ///< that solves with the whole tree would have read
   /// Over ranks: messages of both sweeps and bytes in them, of all ranks, without those that bring x to all;
-  /// and of solves with the whole tree
+  /// and of solves with the whole tree. 0 if solved_whole
   double messages = 0, message_bytes = 0;
   double whole_messages = 0, whole_message_bytes = 0;
   /// true: the systems were solved whole and refined, since an equation did not hold, or since the factor is

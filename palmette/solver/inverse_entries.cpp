@@ -9,12 +9,10 @@
 #include <set>
 #include <string>
 
-#include "palmette/solver/solver.hpp"
+#include "palmette/solver/inverse_columns.hpp"
 
 namespace palmette {
 namespace {
-
-constexpr index_t most_columns = 64;
 
 template <class T>
 DenseMatrix<T> unit_vectors(index_t n, std::span<const index_t> columns) {
@@ -23,41 +21,36 @@ DenseMatrix<T> unit_vectors(index_t n, std::span<const index_t> columns) {
   return units;
 }
 
-/// Compares one column with a solution.
+/// Largest difference of the known entries of a column from a solution, relative to the solution.
 template <class T>
-double difference_of(const SelectedInverse<T>& inverse, index_t column, DenseView<const T> z) {
+double difference_of(std::span<const KnownOfColumn<T>> known, DenseView<const T> z) {
   double size = 0, worst = 0;
   for (index_t i = 0; i < z.rows; ++i) size = std::max(size, double(std::abs(z(i, 0))));
-  for (index_t i = 0; i < z.rows; ++i)
-    if (const std::optional<T> entry = inverse.entry(i, column))
-      worst = std::max(worst, double(std::abs(*entry - z(i, 0))));
-  return std::isfinite(worst) && size > 0 ? worst / size : infinity;
+  for (const auto& [row, value] : known) {
+    // A comparison with NaN is false, and would hide it.
+    const double difference = std::abs(value - z(row, 0));
+    worst = std::isfinite(difference) ? std::max(worst, difference) : infinity;
+  }
+  return std::isfinite(size) && size > 0 ? worst / size : infinity;
 }
 
 template <class T>
 Outcome<void> check(Solver<T>& solver, const InverseRequest& request, CheckedInverse<T>& made) {
-  SolveRequest how;
-  how.condition = true;
-  how.threads = request.threads;
+  const WholeSolve<T> solve = [&](DenseView<T> x, const SolveRequest& how) {
+    return solver.solve(DenseView<const T>(x), x, how);
+  };
+  const std::vector<index_t> columns = columns_to_check(solver.size(), request);
+  const auto known = [&](std::size_t k) {
+    std::vector<KnownOfColumn<T>> entries;
+    for (index_t i = 0; i < solver.size(); ++i)
+      if (const std::optional<T> entry = made.inverse.entry(i, columns[k])) entries.push_back({i, *entry});
+    return entries;
+  };
   InverseReport& report = made.report;
-  for (const index_t column : columns_to_check(solver.size(), request)) {
-    DenseMatrix<T> z = unit_vectors<T>(solver.size(), std::span(&column, 1));
-    const auto answer = solver.solve(std::as_const(z).view(), z.view(), how);
-    if (!answer) return answer.failure();
-    const Verification& verification = *answer.value().verify;
-    if (!verification.verified)
-      report.notes.push_back("column " + std::to_string(column) +
-                             " of the inverse could not be checked: its solution failed verification");
-    report.difference =
-        std::max(report.difference, difference_of(made.inverse, column, std::as_const(z).view()));
-    if (verification.forward_error_bound)
-      report.bound = std::max(report.bound, times_the_bound * *verification.forward_error_bound);
-    ++report.checked_columns;
-  }
-  report.verified = report.checked_columns > 0 && report.notes.empty() && report.difference <= report.bound;
-  if (report.checked_columns > 0 && report.difference > report.bound)
-    report.notes.push_back(
-        "entries of the inverse differ from solutions by more than the bound of their errors");
+  const Outcome<void> compared =
+      compare_columns<T>({solve, solver.size(), request.threads}, columns, known, report);
+  if (!compared) return compared.failure();
+  report.verified = report.checked_columns > 0 && report.notes.empty();
   return {};
 }
 
@@ -83,15 +76,15 @@ Outcome<void> solve_for(Solver<T>& solver, const std::map<index_t, std::vector<s
   for (const auto& one : missing) columns.push_back(one.first);
   SolveRequest how;
   how.threads = threads;
-  for (std::size_t first = 0; first < columns.size(); first += most_columns) {
-    const auto some =
-        std::span(columns).subspan(first, std::min<std::size_t>(most_columns, columns.size() - first));
+  for (std::size_t first = 0; first < columns.size(); first += columns_side_by_side) {
+    const auto count = std::min<std::size_t>(columns_side_by_side, columns.size() - first);
+    const auto some = std::span(columns).subspan(first, count);
     DenseMatrix<T> z = unit_vectors<T>(solver.size(), some);
     const auto answer = solver.solve(std::as_const(z).view(), z.view(), how);
     if (!answer) return answer.failure();
     if (!answer.value().verify->verified) {
       entries.report.verified = false;
-      entries.report.notes.push_back("a column that was solved for failed verification");
+      entries.report.notes.push_back(unverified_column);
     }
     for (std::size_t k = 0; k < some.size(); ++k)
       for (const std::size_t place : missing.at(some[k]))
@@ -119,6 +112,32 @@ std::vector<index_t> columns_to_check(index_t count, const InverseRequest& reque
   while (static_cast<index_t>(columns.size()) < std::min(count, request.check_columns))
     columns.insert(static_cast<index_t>(random() % static_cast<std::uint64_t>(count)));
   return {columns.begin(), columns.end()};
+}
+
+template <class T>
+Outcome<void> compare_columns(const ColumnSolve<T>& by, std::span<const index_t> columns,
+                              const KnownEntriesOf<T>& known, InverseReport& report) {
+  SolveRequest how;
+  how.condition = true;
+  how.threads = by.threads;
+  for (std::size_t k = 0; k < columns.size(); ++k) {
+    DenseMatrix<T> z = unit_vectors<T>(by.n, columns.subspan(k, 1));
+    const Outcome<Report> answer = by.solve(z.view(), how);
+    if (!answer) return answer.failure();
+    const Verification& verification = *answer.value().verify;
+    if (!verification.verified)
+      report.notes.push_back("column " + std::to_string(columns[k]) +
+                             " of the inverse could not be checked: its solution failed verification");
+    const std::vector<KnownOfColumn<T>> entries = known(k);
+    report.difference = std::max(report.difference, difference_of<T>(entries, std::as_const(z).view()));
+    if (verification.forward_error_bound)
+      report.bound = std::max(report.bound, times_the_bound * *verification.forward_error_bound);
+    ++report.checked_columns;
+  }
+  if (report.checked_columns > 0 && !(report.difference <= report.bound))
+    report.notes.push_back(
+        "entries of the inverse differ from solutions by more than the bound of their errors");
+  return {};
 }
 
 template <class T>
@@ -156,6 +175,8 @@ Outcome<InverseEntries<T>> inverse_diagonal(Solver<T>& solver, const InverseRequ
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                         \
+  template Outcome<void> compare_columns(const ColumnSolve<T>&, std::span<const index_t>,               \
+                                         const KnownEntriesOf<T>&, InverseReport&);                     \
   template Outcome<CheckedInverse<T>> selected_inverse(Solver<T>&, const InverseRequest&);              \
   template Outcome<InverseEntries<T>> inverse_entries(Solver<T>&, std::span<const index_t>,             \
                                                       std::span<const index_t>, const InverseRequest&); \

@@ -28,7 +28,7 @@ std::uint64_t fingerprint_of(const SparseMatrix<T>& b, std::span<const index_t> 
   return checksum(std::as_bytes(std::span(b.values)), print);
 }
 
-/// What all ranks want together, ascending.
+/// What all ranks want together, ascending. Inside `exchange`.
 std::vector<index_t> wanted_by_all(const RankTeam& ranks, std::span<const index_t> mine) {
   std::vector<SharedBytes> pieces;
   BytePool pool;
@@ -77,13 +77,18 @@ Outcome<SolvedEntries<T>> RankSolver<T>::State::solve_entries(const SparseMatrix
     if (!request.check || holds) return solved;
     why = "equations of the wanted rows did not hold";
   }
-  const WholeSolve<T> whole = [this](DenseView<T> x, const SolveRequest& how) -> Outcome<Report> {
-    const DenseMatrix<T> rhs = copy_of(x);
-    Outcome<RankReport> answer = solve_together(rhs.view(), x, how);
-    if (!answer) return answer.failure();
-    return std::move(answer).value().run;
-  };
-  return solve_whole_for_entries(whole, b, wanted, request, why);
+  return solve_whole_for_entries(solve_whole(), b, wanted, request, why);
+}
+
+template <class T>
+Outcome<SolvedEntries<T>> RankSolver<T>::State::solve_and_count_entries(const SparseMatrix<T>& b,
+                                                                        std::span<const index_t> wanted,
+                                                                        const EntryRequest& request) {
+  return result_of_exchange(transport, [&] {
+    Outcome<SolvedEntries<T>> solved = solve_entries(b, wanted, request);
+    if (solved && !solved.value().report.solved_whole) made.inverse->sum_counts(solved.value().report);
+    return solved;
+  });
 }
 
 template <class T>
@@ -97,7 +102,7 @@ Outcome<SolvedEntries<T>> RankSolver<T>::solve_entries(const SparseMatrix<T>& b,
     });
     check_same_on_all(state_->ranks(), fingerprint_of(b, wanted, request), arguments_of_entries,
                       same_everywhere);
-    return state_->solve_entries(b, wanted, request);
+    return state_->solve_and_count_entries(b, wanted, request);
   });
 }
 
@@ -112,25 +117,33 @@ Outcome<SolvedEntries<T>> RankSolver<T>::solve_entries_rows(const SparseMatrix<T
       if (b.rows() != num_rows())
         throw DimensionError("b has " + std::to_string(b.rows()) + " rows, but this rank has " +
                              std::to_string(num_rows()) + " rows of the matrix");
-      check_entry_request(b.rows(), b, {});
+      check_entry_request(b.rows(), b, {}, first_row());
       check_wanted_rows(size(), wanted);
     });
     state.check_same_columns(b.cols());
-    const SparseMatrix<T> whole = state.rows != nullptr ? state.rows->whole_columns(b) : b;
-    const std::vector<index_t> all = wanted_by_all(state.ranks(), wanted);
+    SparseMatrix<T> whole;
+    std::vector<index_t> all;
+    exchange(state.transport, [&] {
+      whole = state.rows != nullptr ? state.rows->whole_columns(b) : b;
+      all = wanted_by_all(state.ranks(), wanted);
+    });
     check_same_on_all(state.ranks(), fingerprint_of<T>(whole, all, request), arguments_of_entries,
                       same_everywhere);
-    Outcome<SolvedEntries<T>> solved = state.solve_entries(whole, all, request);
-    if (solved) solved.value().x = rows_among(solved.value().x, all, wanted);
-    return solved;
+    return result_of_exchange(state.transport, [&] {
+      Outcome<SolvedEntries<T>> solved = state.solve_and_count_entries(whole, all, request);
+      if (solved) solved.value().x = rows_among(solved.value().x, all, wanted);
+      return solved;
+    });
   });
 }
 
-#define PALMETTE_INSTANTIATE(T)                                               \
-  template Outcome<SolvedEntries<T>> RankSolver<T>::State::solve_entries(     \
-      const SparseMatrix<T>&, std::span<const index_t>, const EntryRequest&); \
-  template Outcome<SolvedEntries<T>> RankSolver<T>::solve_entries(            \
-      const SparseMatrix<T>&, std::span<const index_t>, const EntryRequest&); \
+#define PALMETTE_INSTANTIATE(T)                                                     \
+  template Outcome<SolvedEntries<T>> RankSolver<T>::State::solve_entries(           \
+      const SparseMatrix<T>&, std::span<const index_t>, const EntryRequest&);       \
+  template Outcome<SolvedEntries<T>> RankSolver<T>::State::solve_and_count_entries( \
+      const SparseMatrix<T>&, std::span<const index_t>, const EntryRequest&);       \
+  template Outcome<SolvedEntries<T>> RankSolver<T>::solve_entries(                  \
+      const SparseMatrix<T>&, std::span<const index_t>, const EntryRequest&);       \
   template Outcome<SolvedEntries<T>> RankSolver<T>::solve_entries_rows(       \
       const SparseMatrix<T>&, std::span<const index_t>, const EntryRequest&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)

@@ -50,8 +50,13 @@ class RankInverse {
   /// call it with the same b and the same wanted entries, and all get the same x. As
   /// SolvePlan::solve_entries. Not with a device. Columns of b must have finite values.
   /// @param x  wanted.rows.size() × wanted.columns.size()
+  /// @returns what this rank has counted; of bytes, what its layer has read
   EntryTrace solve_entries(Operation operation, const SparseMatrix<T>& b, const WantedEntries& wanted,
                            DenseView<T> x);
+
+  /// Counts of bytes and messages in the report of such solves ← their sums over all ranks. Every rank must
+  /// call it.
+  void sum_counts(EntryReport& report) const;
 
   const RankFactor<T>& factor() const { return *factor_; }
   index_t max_rhs() const { return max_rhs_; }
@@ -59,10 +64,11 @@ class RankInverse {
   index_t guarded_blocks() const {
     return plan_.guarded_blocks();
   }
-  /// Of this rank: factor, plan and queues.
+  /// Of this rank: factor, plan and queues, and what the first solve for single entries has added.
   offset_t memory_bytes() const {
     const offset_t plan_bytes = plan_.memory_bytes();
-    return factor_->memory_bytes() + plan_bytes + static_cast<offset_t>(run_->memory_bytes());
+    const std::size_t home_bytes = (homes_.rank.size() + homes_.number.size()) * sizeof(index_t);
+    return factor_->memory_bytes() + plan_bytes + static_cast<offset_t>(run_->memory_bytes() + home_bytes);
   }
   const RunTransport& run_transport() const { return *run_; }
   MemoryKind memory_kind() const { return plan_.memory_kind(); }
@@ -97,7 +103,6 @@ class RankInverse {
                                         const Side& in);
   void solve_block(Operation operation, const SparseMatrix<T>& b, const WantedEntries& wanted,
                    DenseView<T> x);
-  EntryTrace summed(EntryTrace own) const;
   void prepare();
   void reserve(index_t num_rhs);
   static RankSolvePlan<T> plan_for(const RankSolveParts<T>& parts, RankPlanOptions options, index_t rank);

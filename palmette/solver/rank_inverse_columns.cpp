@@ -1,15 +1,13 @@
 // Entries of A⁻¹ over ranks: columns with common branches together, by solves for single entries.
 #include <algorithm>
-#include <functional>
 #include <numeric>
 
+#include "palmette/solver/inverse_columns.hpp"
 #include "palmette/solver/rank_solver.hpp"
 #include "palmette/solver/rank_state.hpp"
 
 namespace palmette {
 namespace {
-
-constexpr std::size_t columns_together = 64;
 
 /// Entries of a list, column after column; columns whose branches are common stand together.
 class AskedColumns {
@@ -31,7 +29,6 @@ class AskedColumns {
 
   std::size_t count() const { return column_.size(); }
   index_t column(std::size_t at) const { return column_[at]; }
-  index_t row(std::size_t entry) const { return rows_[entry]; }
   /// Numbers in the lists, of the columns [first, end).
   std::span<const std::size_t> entries(std::size_t first, std::size_t end) const {
     return std::span(entry_).subspan(begin_[first], begin_[end] - begin_[first]);
@@ -65,40 +62,6 @@ void note_once(std::vector<std::string>& notes, const std::vector<std::string>& 
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
 }
 
-template <class T>
-using SolveOverRanks =
-    std::function<Outcome<RankReport>(DenseView<const T>, DenseView<T>, const SolveRequest&)>;
-
-/// Solves for some of the columns whole, and compares. @returns whether these solutions are verified
-template <class T>
-Outcome<bool> compare_columns(const SolveOverRanks<T>& solve, index_t n, const AskedColumns& asked,
-                              const InverseRequest& request, InverseEntries<T>& found) {
-  InverseReport& report = found.report;
-  SolveRequest how;
-  how.condition = true;
-  bool all_verified = true;
-  for (const index_t at : columns_to_check(static_cast<index_t>(asked.count()), request)) {
-    DenseMatrix<T> unit(n, 1), z(n, 1);
-    unit.view()(asked.column(at), 0) = T(1);
-    const auto answer = solve(std::as_const(unit).view(), z.view(), how);
-    if (!answer) return answer.failure();
-    const Verification& verification = *answer.value().run.verify;
-    double worst = 0, largest = 0;
-    for (const T& value : z.values) largest = std::max(largest, double(std::abs(value)));
-    for (const std::size_t entry : asked.entries(at, at + 1))
-      worst = std::max(worst, double(std::abs(found.values[entry] - z.values[asked.row(entry)])));
-    report.difference = std::max(report.difference, largest > 0 ? worst / largest : infinity);
-    if (verification.forward_error_bound)
-      report.bound = std::max(report.bound, times_the_bound * *verification.forward_error_bound);
-    all_verified = all_verified && verification.verified;
-    ++report.checked_columns;
-  }
-  if (report.checked_columns > 0 && !(report.difference <= report.bound))
-    report.notes.push_back(
-        "entries of the inverse differ from solutions by more than the bound of their errors");
-  return all_verified;
-}
-
 }  // namespace
 
 template <class T>
@@ -109,8 +72,8 @@ Outcome<InverseEntries<T>> RankSolver<T>::State::inverse_entries(std::span<const
   InverseReport& report = found.report;
   const AskedColumns asked(row, column, made.symbolic->row.old_to_new());
   bool all_hold = true;
-  for (std::size_t first = 0; first < asked.count(); first += columns_together) {
-    const std::size_t end = std::min(first + columns_together, asked.count());
+  for (std::size_t first = 0; first < asked.count(); first += std::size_t{columns_side_by_side}) {
+    const std::size_t end = std::min(first + std::size_t{columns_side_by_side}, asked.count());
     const std::vector<index_t> wanted = asked.rows(first, end);
     const auto solved = solve_entries(unit_columns<T>(size(), asked, first, end), wanted, {});
     if (!solved) return solved.failure();
@@ -122,16 +85,24 @@ Outcome<InverseEntries<T>> RankSolver<T>::State::inverse_entries(std::span<const
       }
     report.seconds += solved.value().report.seconds;
     report.solved_columns += static_cast<index_t>(end - first);
-    all_hold = all_hold && solved.value().report.verified;
     note_once(report.notes, solved.value().report.notes);
+    if (solved.value().report.verified) continue;
+    all_hold = false;
+    note_once(report.notes, {unverified_column});
   }
-  const SolveOverRanks<T> whole = [this](DenseView<const T> b, DenseView<T> x, const SolveRequest& how) {
-    return solve_together(b, x, how);
+  const std::size_t notes_of_solves = report.notes.size();
+  const std::vector<index_t> numbers = columns_to_check(static_cast<index_t>(asked.count()), request);
+  std::vector<index_t> checked;
+  for (const index_t at : numbers) checked.push_back(asked.column(at));
+  const auto known = [&](std::size_t k) {
+    std::vector<KnownOfColumn<T>> entries;
+    for (const std::size_t entry : asked.entries(numbers[k], numbers[k] + 1))
+      entries.push_back({row[entry], found.values[entry]});
+    return entries;
   };
-  const Outcome<bool> compared = compare_columns(whole, size(), asked, request, found);
+  const Outcome<void> compared = compare_columns<T>({solve_whole(), size()}, checked, known, report);
   if (!compared) return compared.failure();
-  report.verified =
-      report.checked_columns > 0 && all_hold && compared.value() && report.difference <= report.bound;
+  report.verified = report.checked_columns > 0 && all_hold && report.notes.size() == notes_of_solves;
   return found;
 }
 
@@ -151,13 +122,15 @@ Outcome<InverseEntries<T>> RankSolver<T>::inverse_entries(std::span<const index_
             checksum(std::as_bytes(rows),
                      checksum(std::as_bytes(columns), checksum(std::as_bytes(std::span(numbers)))));
         check_same_on_all(state_->ranks(), print, "the entries or the request", "pass the same on all ranks");
-        return state_->inverse_entries(rows, columns, request);
+        return result_of_exchange(state_->transport,
+                                  [&] { return state_->inverse_entries(rows, columns, request); });
       });
 }
 
 template <class T>
 Outcome<InverseEntries<T>> RankSolver<T>::inverse_diagonal(const InverseRequest& request) {
-  std::vector<index_t> all(size());
+  std::vector<index_t> all;
+  check_on_all(state_->ranks(), [&] { all.resize(size()); });
   std::iota(all.begin(), all.end(), 0);
   return inverse_entries(all, all, request);
 }

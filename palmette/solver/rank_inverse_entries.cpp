@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "palmette/solver/entry_check.hpp"
 #include "palmette/solver/rank_inverse.hpp"
 
 namespace palmette {
@@ -44,8 +45,7 @@ std::vector<typename RankInverse<T>::Given> RankInverse<T>::wanted_of_ranks(std:
     one.place.emplace_back(static_cast<index_t>(k), homes().number[row]);
   }
   for (Given& one : ranks) {
-    std::sort(one.number.begin(), one.number.end());
-    one.number.erase(std::unique(one.number.begin(), one.number.end()), one.number.end());
+    one.number = sorted_once(std::move(one.number));
     for (auto& [row_of_x, number] : one.place)
       number = static_cast<index_t>(std::lower_bound(one.number.begin(), one.number.end(), number) -
                                     one.number.begin());
@@ -99,16 +99,14 @@ void RankInverse<T>::solve_block(Operation operation, const SparseMatrix<T>& b, 
 
 /// The first rank of a layer stands for what all of its ranks read together.
 template <class T>
-EntryTrace RankInverse<T>::summed(EntryTrace own) const {
+void RankInverse<T>::sum_counts(EntryReport& report) const {
   Transport& transport = ranks_.transport;
   const bool leads = transport.rank() % factor_->placement->num_ranks() == 0;
-  own.bytes = transport.sum(leads ? own.bytes : 0);
-  own.whole_bytes = transport.sum(leads ? own.whole_bytes : 0);
-  own.messages = transport.sum(own.messages);
-  own.message_bytes = transport.sum(own.message_bytes);
-  own.whole_messages = transport.sum(own.whole_messages);
-  own.whole_message_bytes = transport.sum(own.whole_message_bytes);
-  return own;
+  report.bytes = transport.sum(leads ? report.bytes : 0);
+  report.whole_bytes = transport.sum(leads ? report.whole_bytes : 0);
+  for (double* const count : {&report.messages, &report.message_bytes, &report.whole_messages,
+                              &report.whole_message_bytes})
+    *count = transport.sum(*count);
 }
 
 template <class T>
@@ -116,15 +114,15 @@ EntryTrace RankInverse<T>::solve_entries(Operation operation, const SparseMatrix
                                          const WantedEntries& wanted, DenseView<T> x) {
   spent_ = {};
   if (b.rows() == 0) return spent_;
-  const RankCounts whole = plan_.counts();
   for (index_t first = 0; first < x.cols; first += max_rhs_) {
     const index_t count = std::min(max_rhs_, x.cols - first);
     solve_block(operation, b, {wanted.columns.subspan(first, count), wanted.rows}, x.columns(first, count));
+    const RankCounts whole = plan_.counts(count);
     spent_.whole_bytes += whole.entries * sizeof(T);
     spent_.whole_messages += static_cast<double>(whole.messages);
-    spent_.whole_message_bytes += static_cast<double>(whole.rows * padded_rhs(sizeof(T), count)) * sizeof(T);
+    spent_.whole_message_bytes += static_cast<double>(whole.scalars) * sizeof(T);
   }
-  return summed(spent_);
+  return spent_;
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                              \

@@ -206,15 +206,20 @@ class RankSolver {
   Outcome<RankReport> solve_rows(DenseView<const T> b, DenseView<T> x, const SolveRequest& request = {});
 
   /// Rows of op(A)⁻¹·b for sparse right-hand sides, checked, as Solver::solve_entries: a rank whose blocks
-  /// lie in none of the branches that are visited computes, sends and receives nothing but its part of the
-  /// answer. In several layers, all that they share is visited. Ranks with devices, and factors with replaced
-  /// pivots, solve whole, and say so.
+  /// lie in none of the branches that are visited runs no task and sends no message of the sweeps; the wanted
+  /// rows of x go to all ranks, and so do, with a check, the other unknowns of the checked equations. In
+  /// several layers, all that they share is visited. Ranks with devices, and factors with replaced pivots,
+  /// solve whole, and say so.
   /// @param b  n × k; wanted: rows of x; both the same on all ranks, like the request
   /// @returns x, wanted.size() × k, and the report (its seconds are this rank's), or numerically_singular,
-  ///   the same on all ranks. Entries are those of an unrefined solve over these ranks, bit for bit, but for
-  ///   the sign of zeros
+  ///   the same on all ranks. Unless solved_whole, entries are those of an unrefined solve over these ranks
+  ///   that takes as many right-hand sides side by side (blocks of 64, fewer if max_rhs is less, and the rest
+  ///   last), bit for bit, but for the sign of zeros
   /// @throws on all ranks, as Solver::solve_entries; UsageError if ranks pass different arguments
-  /// @cost  as Solver::solve_entries, by all ranks together; O(n) bytes on each at the first call
+  /// @cost  as Solver::solve_entries, by all ranks together; to each rank the wanted rows of x, and with a
+  ///   check all unknowns of the equations of these rows and of those with entries of b. At the first call
+  ///   O(n) bytes on each rank, which stay; where ranks hold the whole matrix and it is unsymmetric, at the
+  ///   first plain solve with a check Aᵀ too, on each rank
   Outcome<SolvedEntries<T>> solve_entries(const SparseMatrix<T>& b, std::span<const index_t> wanted,
                                           const EntryRequest& request = {});
 
@@ -233,7 +238,8 @@ class RankSolver {
   /// @returns the values, the same on all ranks; report.solved_columns are all columns asked for, and
   ///   report.seconds those of this rank's solves; or numerically_singular
   /// @throws on all ranks, as inverse_entries; UsageError if ranks pass different arguments
-  /// @cost  for every 64 columns twice the panels of their branches, by all ranks together. All entries on
+  /// @cost  for every 64 columns twice the panels of their branches, by all ranks together, and what
+  ///   solve_entries sends with a check and keeps. All entries on
   ///   the pattern of the factor are not found over ranks: selected_inverse needs the factor on one machine
   Outcome<InverseEntries<T>> inverse_entries(std::span<const index_t> rows, std::span<const index_t> columns,
                                              const InverseRequest& request = {});

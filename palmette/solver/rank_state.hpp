@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "palmette/solver/checks.hpp"
+#include "palmette/solver/entry_blocks.hpp"
 #include "palmette/solver/hall.hpp"
 #include "palmette/solver/kept_ranks.hpp"
 #include "palmette/solver/rank_layers.hpp"
@@ -35,6 +36,14 @@ void check_rank_options(const RankSolverOptions& options, index_t num_ranks) {
     throw UsageError("rhs_groups is " + std::to_string(options.rhs_groups) +
                      (options.device ? "; a device solves all right-hand sides together: leave it 1"
                                      : "; there must be at least 1"));
+}
+
+/// As `exchange`, of work with a result. Every rank must call it.
+template <class Work>
+auto result_of_exchange(Transport& transport, const Work& work) {
+  std::optional<decltype(work())> result;
+  exchange(transport, [&] { result.emplace(work()); });
+  return *std::move(result);
 }
 
 inline constexpr const char* no_memory_to_solve = "out of memory while a system was solved over ranks";
@@ -146,9 +155,7 @@ struct RankSolver<T>::State {
   }
 
   Outcome<RankReport> solve_together(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
-    std::optional<Outcome<RankReport>> result;
-    exchange(transport, [&] { result.emplace(solve(b, x, request)); });
-    return *std::move(result);
+    return result_of_exchange(transport, [&] { return solve(b, x, request); });
   }
 
   /// Why solves for single entries are not made by branches; empty: they are.
@@ -157,10 +164,23 @@ struct RankSolver<T>::State {
     if (made.report.run.factorize->pivots.perturbed > 0) return "pivots were replaced";
     return {};
   }
-  /// In rank_entries.cpp. All arguments have been checked, and are the same on all ranks.
+  /// For solve_whole_for_entries.
+  WholeSolve<T> solve_whole() {
+    return [this](DenseView<T> x, const SolveRequest& how) -> Outcome<Report> {
+      const DenseMatrix<T> rhs = copy_of(x);
+      Outcome<RankReport> answer = solve_together(rhs.view(), x, how);
+      if (!answer) return answer.failure();
+      return std::move(answer).value().run;
+    };
+  }
+  /// In rank_entries.cpp, inside `exchange`. All arguments have been checked, and are the same on all ranks.
+  /// Counts of bytes and messages are this rank's, unless solved_whole.
   Outcome<SolvedEntries<T>> solve_entries(const SparseMatrix<T>& b, std::span<const index_t> wanted,
                                           const EntryRequest& request);
-  /// In rank_inverse_columns.cpp, likewise.
+  /// Exchanges by itself; counts are sums over all ranks.
+  Outcome<SolvedEntries<T>> solve_and_count_entries(const SparseMatrix<T>& b, std::span<const index_t> wanted,
+                                                    const EntryRequest& request);
+  /// In rank_inverse_columns.cpp, as solve_entries.
   Outcome<InverseEntries<T>> inverse_entries(std::span<const index_t> row, std::span<const index_t> column,
                                              const InverseRequest& request);
 

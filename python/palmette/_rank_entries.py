@@ -32,7 +32,8 @@ class RankEntries:
 
         As `palmette.Solver.sparse_report`, with sums over all processes, except for the ``seconds`` of this
         one. Also ``messages`` between processes and ``message_bytes``, without those that bring x to them,
-        and ``whole_messages`` and ``whole_message_bytes`` of solves with the whole factor.
+        and ``whole_messages`` and ``whole_message_bytes`` of solves with the whole factor; these four are 0
+        if ``solved_whole``.
         """
         return self._sparse_report
 
@@ -41,7 +42,8 @@ class RankEntries:
 
         As `palmette.Solver.solve_sparse`: only those branches of the elimination tree are visited that hold
         entries of b (forward) or rows that a process asks for (backward). A process without blocks in these
-        branches computes nothing, and sends and receives only its part of the answer.
+        branches runs no task and sends no message of the sweeps. The rows that any process asks for go to
+        all; with `check`, so do all other unknowns of the equations that are checked.
 
         Parameters
         ----------

@@ -53,6 +53,19 @@ struct Asked {
   }
 };
 
+/// What all ranks sent in the last solve is what their plans say.
+template <class World, class CountsOf>
+void expect_counted(const World& ranks, std::size_t scalar_bytes, const CountsOf& counts_of) {
+  std::int64_t messages = 0, scalars = 0;
+  for (const auto& plan : ranks.plans) {
+    const RankCounts counts = counts_of(plan);
+    messages += counts.messages;
+    scalars += counts.scalars;
+  }
+  EXPECT_EQ(ranks.traffic.messages(), messages);
+  EXPECT_EQ(ranks.traffic.bytes(), scalars * static_cast<std::int64_t>(scalar_bytes));
+}
+
 /// Entries are those of the whole solution, whatever an earlier solve has left.
 template <class T, class World>
 void expect_entries(World& ranks, Operation operation, const Asked<T>& asked, index_t num_rhs,
@@ -61,8 +74,10 @@ void expect_entries(World& ranks, Operation operation, const Asked<T>& asked, in
   const std::vector<T> x = ranks.solve(operation, asked.b, num_rhs, {});
   std::vector<T> poison(asked.b.size(), T(std::numeric_limits<real_t<T>>::quiet_NaN()));
   ranks.solve(operation, poison, num_rhs, {});
+  expect_counted(ranks, sizeof(T), [&](const auto& plan) { return plan.counts(num_rhs); });
   const std::vector<T> entries =
       ranks.solve_entries(operation, asked.b, num_rhs, asked.wanted, adverse(seed));
+  expect_counted(ranks, sizeof(T), [](const auto& plan) { return plan.entry_counts(); });
   for (std::size_t k = 0; k < asked.wanted.size(); ++k)
     for (index_t rhs = 0; rhs < num_rhs; ++rhs)
       ASSERT_EQ(entries[k + static_cast<std::size_t>(rhs) * asked.wanted.size()],
@@ -143,6 +158,8 @@ TEST(rank_entry_solve, ranks_outside_the_branch_send_nothing) {
 }
 
 TEST(rank_entry_solve, every_order_of_delivery_gives_the_same_entries) {
+  constexpr std::int64_t most_orders = 1000;
+  std::int64_t most = 0;
   for (const FactorKind kind : {FactorKind::llt, FactorKind::lu})
     for (const ProcessGrid grid : {ProcessGrid{2, 1}, {1, 2}, {2, 2}})
       for (const index_t row : {0, 2, 4}) {
@@ -151,11 +168,12 @@ TEST(rank_entry_solve, every_order_of_delivery_gives_the_same_entries) {
         Ranks<double> ranks(problem, kind, {grid, PlacementMap::block_cyclic, {false}}, 1);
         std::vector<double> b(6);
         b[row] = 3;
-        const std::vector<index_t> wanted{1, 5};
+        b[3] = 2;  // in another branch, so that the ranks of both work side by side
+        const std::vector<index_t> wanted{1, 3, 5};
         const std::vector<double> expected = ranks.solve_entries(Operation::plain, b, 1, wanted, {});
         std::vector<testing::EntriesOfRank<double>> parts;
         const Exploration result =
-            explore_orders(ranks.placement->num_ranks(), 1000, [&](SimulatedWorld& world) {
+            explore_orders(ranks.placement->num_ranks(), most_orders, [&](SimulatedWorld& world) {
               ExploredRun run;
               parts.clear();
               for (const auto& plan : ranks.plans) parts.emplace_back(plan.rows(), 6, b, 1, wanted);
@@ -164,14 +182,46 @@ TEST(rank_entry_solve, every_order_of_delivery_gives_the_same_entries) {
                     Operation::plain, parts[rank].entries(), parts[rank].x.view(),
                     world.rank(static_cast<index_t>(rank)))));
               run.check = [&] {
-                std::vector<double> x(2);
+                std::vector<double> x(3);
                 for (const auto& part : parts) part.put_back(wanted, x);
                 EXPECT_EQ(x, expected);
               };
               return run;
             });
-        EXPECT_GE(result.orders, 1);
+        EXPECT_TRUE(result.complete || result.orders == most_orders) << result.orders;
+        most = std::max(most, result.orders);
       }
+  EXPECT_GT(most, 1);
+}
+
+TEST(rank_entry_solve, what_does_not_fit_together_is_refused) {
+  const Problem<double> problem(testing::tree_matrix({2, 2, 5, 4, 5, -1}, true), FactorKind::llt);
+  Ranks<double> ranks(problem, FactorKind::llt, {{1, 1}, PlacementMap::block_cyclic, {false}}, 2);
+  SimulatedWorld world(1, {});
+  DenseMatrix<double> x(2, 1);
+  using Rows = std::vector<index_t>;
+  const auto said = [&](const Rows& given, const Rows& wanted, const RankEntry<double>& own,
+                        const Rows& own_wanted) -> std::string {
+    try {
+      const RankEntries<double> entries{given, wanted, std::span(&own, 1), own_wanted};
+      ranks.plans[0].begin_entries(Operation::plain, entries, x.view(), world.rank(0));
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const auto expect_said = [](const std::string& text, const std::string& part) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  };
+  EXPECT_EQ(said({3, 0}, {5, 1}, {0, 0, 1.0}, {1, 5}), "");
+  expect_said(said({0, 6}, {1, 5}, {0, 0, 1.0}, {1, 5}), "given row 6 is not from 0 to 5");
+  expect_said(said({0}, {-1, 1, 5}, {0, 0, 1.0}, {1, 5}), "wanted row -1 is not from 0 to 5");
+  expect_said(said({0}, {1, 5}, {6, 0, 1.0}, {1, 5}), "row 6 is not from 0 to 5");
+  expect_said(said({0}, {1, 5}, {0, 1, 1.0}, {1, 5}), "right-hand side 1 is not from 0 to 0");
+  expect_said(said({0}, {1, 5}, {2, 0, 1.0}, {1, 5}), "row 2 of this rank is not among the given");
+  expect_said(said({0}, {1, 5}, {0, 0, 1.0}, {1, 4}), "row 4 of this rank is not among the wanted");
+  expect_said(said({0}, {1, 5}, {0, 0, 1.0}, {5, 1}), "not ascending: 1 follows 5");
+  expect_said(said({0}, {1, 5}, {0, 0, 1.0}, {1, 1}), "not ascending: 1 follows 1");
 }
 
 // Groups begin at whole registers: 17 right-hand sides in double are 8 + 9.

@@ -45,6 +45,38 @@ struct EntriesOfRank {
   DenseMatrix<T> x;
 };
 
+/// Of a solve for single entries.
+template <class T>
+struct EntriesAsked {
+  index_t n;
+  Operation operation;
+  const std::vector<T>& b;  ///< n × num_rhs
+  index_t num_rhs;
+  const std::vector<index_t>& wanted;  ///< ascending
+};
+
+/// Rows `wanted` of x, of every right-hand side, by the plans of all ranks. @param traffic  of this solve
+template <class T>
+std::vector<T> entries_of_plans(std::vector<RankSolvePlan<T>>& plans, const EntriesAsked<T>& asked,
+                                const SimulationOptions& simulation, Traffic& traffic) {
+  const std::vector<index_t>& wanted = asked.wanted;
+  SimulatedWorld world(static_cast<index_t>(plans.size()), simulation);
+  std::vector<EntriesOfRank<T>> parts;
+  for (const RankSolvePlan<T>& plan : plans)
+    parts.emplace_back(plan.rows(), asked.n, asked.b, asked.num_rhs, wanted);
+  std::deque<Borrowed> borrowed;
+  std::vector<RankProgram*> programs;
+  for (std::size_t rank = 0; rank < plans.size(); ++rank)
+    borrowed.emplace_back(plans[rank].begin_entries(asked.operation, parts[rank].entries(),
+                                                    parts[rank].x.view(),
+                                                    world.rank(static_cast<index_t>(rank))));
+  for (Borrowed& one : borrowed) programs.push_back(&one);
+  traffic = world.run(programs).traffic;
+  std::vector<T> x(wanted.size() * static_cast<std::size_t>(asked.num_rhs));
+  for (const EntriesOfRank<T>& part : parts) part.put_back(wanted, x);
+  return x;
+}
+
 struct Setting {
   ProcessGrid grid;
   PlacementMap map = PlacementMap::block_cyclic;
@@ -111,19 +143,7 @@ struct Ranks {
   /// Rows `wanted` (ascending) of x, of every right-hand side: a solve for these alone.
   std::vector<T> solve_entries(Operation operation, const std::vector<T>& b, index_t num_rhs,
                                const std::vector<index_t>& wanted, const SimulationOptions& simulation) {
-    SimulatedWorld world(placement->num_ranks(), simulation);
-    std::vector<EntriesOfRank<T>> parts;
-    for (const RankSolvePlan<T>& plan : plans) parts.emplace_back(plan.rows(), n, b, num_rhs, wanted);
-    std::deque<Borrowed> borrowed;
-    std::vector<RankProgram*> programs;
-    for (std::size_t rank = 0; rank < plans.size(); ++rank)
-      borrowed.emplace_back(plans[rank].begin_entries(operation, parts[rank].entries(), parts[rank].x.view(),
-                                                      world.rank(static_cast<index_t>(rank))));
-    for (Borrowed& one : borrowed) programs.push_back(&one);
-    traffic = world.run(programs).traffic;
-    std::vector<T> x(wanted.size() * static_cast<std::size_t>(num_rhs));
-    for (const EntriesOfRank<T>& part : parts) part.put_back(wanted, x);
-    return x;
+    return entries_of_plans<T>(plans, {n, operation, b, num_rhs, wanted}, simulation, traffic);
   }
 
   index_t n;
@@ -214,19 +234,7 @@ struct Layers {
   /// Rows `wanted` (ascending) of x, of every right-hand side: a solve for these alone.
   std::vector<T> solve_entries(Operation operation, const std::vector<T>& b, index_t num_rhs,
                                const std::vector<index_t>& wanted, const SimulationOptions& simulation) {
-    SimulatedWorld world(ranks.num_ranks(), simulation);
-    std::vector<EntriesOfRank<T>> parts;
-    for (const RankSolvePlan<T>& plan : plans) parts.emplace_back(plan.rows(), n, b, num_rhs, wanted);
-    std::deque<Borrowed> borrowed;
-    std::vector<RankProgram*> programs;
-    for (std::size_t rank = 0; rank < plans.size(); ++rank)
-      borrowed.emplace_back(plans[rank].begin_entries(operation, parts[rank].entries(), parts[rank].x.view(),
-                                                      world.rank(static_cast<index_t>(rank))));
-    for (Borrowed& one : borrowed) programs.push_back(&one);
-    traffic = world.run(programs).traffic;
-    std::vector<T> x(wanted.size() * static_cast<std::size_t>(num_rhs));
-    for (const EntriesOfRank<T>& part : parts) part.put_back(wanted, x);
-    return x;
+    return entries_of_plans<T>(plans, {n, operation, b, num_rhs, wanted}, simulation, traffic);
   }
 
   index_t n;

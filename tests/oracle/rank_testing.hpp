@@ -89,7 +89,12 @@ struct Borrowed final : RankProgram {
     program.on_message(message);
   }
   bool run_one_task(int thread) override { return program.run_one_task(thread); }
+  int take_task() override { return program.take_task(); }
+  void finish_task(int ticket) override { program.finish_task(ticket); }
+  bool has_tickets() const override { return program.has_tickets(); }
   bool done() const override { return program.done(); }
+  double last_cost() const override { return program.last_cost(); }
+  TaskNote last_task(int thread) const override { return program.last_task(thread); }
   std::string waiting_for() const override { return program.waiting_for(); }
   RankProgram& program;
 };

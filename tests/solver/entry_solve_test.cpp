@@ -35,7 +35,7 @@ Solver<T> solver_of(const Case& one, SolverOptions options = {}) {
   options.kind = one.kind;
   // By supernodes, which the bits of single entries are those of, however thin the factor is.
   if (options.method == SolveMethod::automatic) options.method = SolveMethod::serial;
-  auto made = Solver<T>::create(generated<T>(one.problem, one.n), options);
+  auto made = Solver<T>::create(testing::with_imaginary_entries(generated<T>(one.problem, one.n)), options);
   EXPECT_TRUE(static_cast<bool>(made));
   return std::move(made).value();
 }

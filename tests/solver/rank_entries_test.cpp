@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "rank_systems.hpp"
+#include "singular_systems.hpp"
 #include "sparse_systems.hpp"
 #include "tests/scalars.hpp"
 
@@ -17,6 +18,7 @@ using testing::Shared;
 using testing::some_rows;
 using testing::sparse_columns;
 using testing::uneven_rows_of;
+using testing::with_imaginary_entries;
 
 struct RankCase {
   const char* problem;
@@ -51,12 +53,13 @@ DenseMatrix<T> whole_solution(RankSolver<T>& solver, Operation operation, const 
 }
 
 template <class T>
-void expect_verified(const Outcome<SolvedEntries<T>>& solved) {
+void expect_verified(const Outcome<SolvedEntries<T>>& solved,
+                     SolveMethod method = SolveMethod::message_driven) {
   ASSERT_TRUE(solved.ok());
   const EntryReport& report = solved.value().report;
   EXPECT_TRUE(report.verified) << report.backward_error;
   EXPECT_FALSE(report.solved_whole);
-  EXPECT_EQ(report.method, SolveMethod::message_driven);
+  EXPECT_EQ(report.method, method);
   EXPECT_LE(report.bytes, report.whole_bytes);
   EXPECT_LE(report.messages, report.whole_messages);
   EXPECT_LE(report.message_bytes, report.whole_message_bytes);
@@ -110,7 +113,7 @@ TYPED_TEST(RankEntriesTest, are_those_of_whole_solutions_for_every_kind_operatio
   using T = TypeParam;
   for (const RankCase& one : rank_cases) {
     SCOPED_TRACE(one.problem);
-    const Shared<T> matrix = generated<T>(one.problem, one.n);
+    const Shared<T> matrix = with_imaginary_entries(generated<T>(one.problem, one.n));
     for (const index_t ranks : {1, 2, 3, 5})
       run_ranks(ranks, static_cast<std::uint64_t>(ranks), [&](Transport& transport) {
         auto whole = made(RankSolver<T>::create(matrix, busy_ranks(one.kind), transport));
@@ -124,26 +127,26 @@ TYPED_TEST(RankEntriesTest, are_those_of_whole_solutions_for_every_kind_operatio
 }
 
 TEST(rank_entries, whole_subtrees_grids_layers_and_threads) {
+  const std::pair<index_t, index_t> layers_and_groups[] = {{1, 1}, {1, 3}, {2, 1}, {2, 2}};
   const auto matrix = generated<double>("poisson2d5", 40);
   for (const ProcessGrid grid : {ProcessGrid{1, 3}, {3, 1}, {2, 2}})
-    for (const index_t layers : {1, 2})
+    for (const auto& [layers, groups] : layers_and_groups)
       run_ranks(grid.num_ranks() * layers, 5, [&](Transport& transport) {
         RankSolverOptions options = busy_ranks(FactorKind::llt);
         options.whole.kept = true;
         options.grid = grid;
         options.layers = layers;
         options.threads = 2;
-        options.rhs_groups = layers;
+        options.rhs_groups = groups;
         auto solver = made(RankSolver<double>::create(matrix, options, transport));
-        const auto b = sparse_columns<double>(1600, 40, 1, 9);
-        const std::vector<index_t> wanted = some_rows(1600, 7, 2);
+        const auto b = sparse_columns<double>(1600, 40, 5, 9);
+        const std::vector<index_t> wanted = some_rows(1600, 200, 2);
         const auto solved = solver.solve_entries(b, wanted);
         ASSERT_TRUE(solved.ok());
-        EXPECT_TRUE(solved.value().report.verified);
-        EXPECT_FALSE(solved.value().report.solved_whole);
+        expect_verified(solved, layers == 1 ? SolveMethod::message_driven : SolveMethod::one_sync_3d);
         const DenseMatrix<double> x = whole_solution(solver, Operation::plain, b);
         for (index_t j = 0; j < 40; ++j)
-          for (index_t k = 0; k < 7; ++k) ASSERT_EQ(solved.value().x.view()(k, j), x.view()(wanted[k], j));
+          for (index_t k = 0; k < 200; ++k) ASSERT_EQ(solved.value().x.view()(k, j), x.view()(wanted[k], j));
       });
 }
 
@@ -207,6 +210,54 @@ TEST(rank_entries, devices_solve_whole_and_say_so) {
   });
 }
 
+TEST(rank_entries, factors_with_replaced_pivots_solve_whole_and_say_so) {
+  using Complex = std::complex<double>;
+  const SparseMatrix<double> grid = *testing::shifted_grid(12);
+  const auto matrix =
+      with_imaginary_entries(std::make_shared<const SparseMatrix<Complex>>(convert<Complex>(grid)));
+  for (const index_t ranks : {1, 3})
+    run_ranks(ranks, 2, [&](Transport& transport) {
+      RankSolverOptions options = busy_ranks(FactorKind::ldlt);
+      options.tiny_pivot = 0.6;
+      auto solver = made(RankSolver<Complex>::create(matrix, options, transport));
+      ASSERT_GT(solver.report().run.factorize->pivots.perturbed, 0);
+      const auto b = sparse_columns<Complex>(matrix->rows(), 2, 1, 1);
+      const std::vector<index_t> wanted{7, 2};
+      const auto solved = solver.solve_entries(b, wanted);
+      ASSERT_TRUE(solved.ok());
+      const EntryReport& report = solved.value().report;
+      EXPECT_TRUE(report.solved_whole);
+      EXPECT_TRUE(report.verified) << report.backward_error;
+      EXPECT_EQ(report.notes, std::vector<std::string>{"solved whole: pivots were replaced"});
+      EXPECT_EQ(report.messages, 0);
+      EXPECT_EQ(report.bytes, report.whole_bytes);
+      auto x = dense_of(b);
+      EXPECT_TRUE(solver.solve(std::as_const(x).view(), x.view()).ok());
+      for (index_t k = 0; k < 2; ++k)
+        EXPECT_LT(std::abs(solved.value().x.view()(k, 1) - x.view()(wanted[k], 1)), 1e-8);
+    });
+}
+
+TEST(rank_entries, belong_to_the_values_of_the_last_refactor) {
+  const auto matrix = generated<double>("convection_diffusion2d", 12);
+  SparseMatrix<double> twice = *matrix;
+  for (double& value : twice.values) value *= 2;
+  run_ranks(3, 4, [&](Transport& transport) {
+    auto solver = made(RankSolver<double>::create(matrix, busy_ranks(FactorKind::lu), transport));
+    const auto b = sparse_columns<double>(matrix->rows(), 3, 2, 1);
+    const std::vector<index_t> wanted = some_rows(matrix->rows(), 9, 6);
+    const auto before = solver.solve_entries(b, wanted);
+    expect_verified(before);
+    ASSERT_TRUE(solver.refactor(std::make_shared<const SparseMatrix<double>>(twice)).ok());
+    const auto after = solver.solve_entries(b, wanted);
+    expect_verified(after);
+    for (std::size_t k = 0; k < before.value().x.values.size(); ++k)
+      EXPECT_NEAR(after.value().x.values[k], before.value().x.values[k] / 2,
+                  1e-12 * std::abs(before.value().x.values[k]));
+    expect_entries(solver, Operation::plain, 5);
+  });
+}
+
 TEST(rank_entries, of_the_inverse_are_those_of_one_machine) {
   for (const RankCase& one : rank_cases) {
     const auto matrix = generated<double>(one.problem, one.n);
@@ -243,6 +294,30 @@ TEST(rank_entries, of_the_inverse_are_those_of_one_machine) {
   }
 }
 
+/// A rank without memory left, as soon as it is told so.
+class Exhausted final : public TransportWrapper {
+ public:
+  using TransportWrapper::TransportWrapper;
+  double sum(double value) override {
+    if (is_exhausted) throw std::bad_alloc();
+    return TransportWrapper::sum(value);
+  }
+  bool is_exhausted = false;
+};
+
+TEST(rank_entries, a_rank_without_memory_ends_the_run_for_all) {
+  const auto matrix = generated<double>("poisson2d5", 8);
+  ThreadWorld world(3);
+  world.run([&](Transport& thread) {
+    Exhausted transport(thread);
+    auto solver = made(RankSolver<double>::create(matrix, busy_ranks(FactorKind::llt), transport));
+    const auto b = sparse_columns<double>(64, 2, 1, 1);
+    transport.is_exhausted = thread.rank() == 1;
+    if (transport.is_exhausted) EXPECT_THROW((void)solver.solve_entries(b, {}), MemoryError);
+    else EXPECT_THROW((void)solver.solve_entries(b, {}), BrokenRun);
+  });
+}
+
 TEST(rank_entries, what_does_not_fit_is_refused_on_all_ranks) {
   const auto matrix = generated<double>("poisson2d5", 8);
   const auto refused = [&](const auto& call) {
@@ -274,6 +349,20 @@ TEST(rank_entries, what_does_not_fit_is_refused_on_all_ranks) {
               (void)solver.solve_entries_rows(sparse_columns<double>(63, 1, 1, 1), {});
             }).find("63 rows"),
             std::string::npos);
+  const auto block_with_nan = said_by_all<Error>(3, [&](Transport& transport) {
+    const auto rows = uneven_rows_of(*matrix, transport);
+    auto solver =
+        made(RankSolver<double>::create_from_rows(rows.block(), busy_ranks(FactorKind::llt), transport));
+    const double value = transport.rank() == 2 ? std::nan("") : 1;
+    const auto mine = solver.num_rows() == 0
+                          ? SparseMatrix<double>(from_triplets(Triplets<double>{0, 1, {}, {}, {}}))
+                          : from_triplets(Triplets<double>{solver.num_rows(), 1, {1}, {0}, {value}});
+    EXPECT_TRUE(transport.rank() != 2 || solver.first_row() > 0);
+    (void)solver.solve_entries_rows(mine, {});
+  });
+  const index_t row = testing::uneven_rows(64, 2, 3).first + 1;
+  const std::string where = "row " + std::to_string(row) + " and column 0 is not finite";
+  EXPECT_NE(block_with_nan.find(where), std::string::npos) << block_with_nan;
   const std::vector<index_t> one{0}, outside{64};
   EXPECT_NE(refused([&](auto& solver, index_t rank) {
               const std::vector<index_t> rows{rank};
