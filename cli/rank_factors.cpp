@@ -146,9 +146,9 @@ int solve_on_seat(const std::string& factors, const SolvingOptions& given, const
 }  // namespace
 
 int factorize_over_ranks(const RankFactorizeRequest& request) {
-  refuse_what_sets_cannot(request);
   const RankMatrix matrix{request.matrix.path, [&](bool speaks) { return matrix_of(request, speaks); },
-                          [&](Transport& transport) { check_savable_over_ranks(request.out, transport); }};
+                          [&](Transport& transport) { check_savable_over_ranks(request.out, transport); },
+                          [&] { refuse_what_sets_cannot(request); }};
   return run_with_matrix(
       request.ranks, request.output, matrix, [&](std::shared_ptr<AnyMatrix> mine, const RankSeat& seat) {
         return std::visit(

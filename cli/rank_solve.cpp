@@ -103,6 +103,7 @@ RankSolverOptions solver_options(const RankSolveRequest& request, const RankTran
                                  const SystemRun& run, bool is_first = true) {
   RankSolverOptions options = rank_solver_options(request.kind_and_order, request.ranks,
                                                   request.solving.threads, run.input().header.rows);
+  options.singular = request.solving.singular;
   if (is_layered(request.solving.method)) options.layered_method = layered_method(request.solving.method);
   // no memory for right-hand sides that are never read
   options.max_rhs = std::clamp<index_t>(run.num_rhs(), 1, options.max_rhs);

@@ -117,8 +117,13 @@ int run_on_every_rank(const RankOptions& ranks, const OutputOptions& output,
 int run_with_matrix(const RankOptions& ranks, const OutputOptions& output, const RankMatrix& matrix,
                     const std::function<int(std::shared_ptr<AnyMatrix> mine, const RankSeat& seat)>& work) {
   std::shared_ptr<AnyMatrix> read;
-  if (transport_of_run(ranks).world != RankWorld::mpi) read = std::make_shared<AnyMatrix>(matrix.read(true));
+  const bool is_mpi = transport_of_run(ranks).world == RankWorld::mpi;
+  if (!is_mpi) {
+    matrix.refuse();
+    read = std::make_shared<AnyMatrix>(matrix.read(true));
+  }
   return run_on_every_rank(ranks, output, [&](const RankSeat& seat) {
+    if (is_mpi) matrix.refuse();
     matrix.check(seat.transport);
     std::shared_ptr<AnyMatrix> mine = read;
     if (!mine)

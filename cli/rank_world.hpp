@@ -42,6 +42,8 @@ struct RankMatrix {
   const std::string& path;
   std::function<AnyMatrix(bool speaks)> read;             ///< @param speaks  shows progress
   std::function<void(Transport&)> check = [](Transport&) {};  ///< before it is read, by all ranks
+  /// what the options alone tell: before anything else, where one of all processes reports
+  std::function<void()> refuse = [] {};
 };
 /// As run_on_every_rank, with the matrix: threads of this process share one, processes read it each.
 int run_with_matrix(const RankOptions& ranks, const OutputOptions& output, const RankMatrix& matrix,

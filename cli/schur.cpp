@@ -140,10 +140,14 @@ int complement_on_rank(const SchurCommand& command, std::shared_ptr<const Sparse
   return code;
 }
 
-int schur_over_ranks(const SchurCommand& command) {
+void refuse_what_ranks_cannot_complement(const SchurCommand& command) {
+  check_destinations(command.out, command.output.json, command.matrix.path);
   if (command.ranks.chooses_grid)
     throw UsageError("--grid auto is for 'palmette solve A.mtx'; schur takes numbers, as 2x3");
   if (command.ranks.memory) throw UsageError("--memory is for ranks with devices, which solve: leave it out");
+}
+
+int schur_over_ranks(const SchurCommand& command) {
   const auto read = [&](bool speaks) {
     ProgressBar progress(speaks && !command.output.quiet);
     ReadResult input = read_input(command.matrix, command.threads, progress);
@@ -151,7 +155,9 @@ int schur_over_ranks(const SchurCommand& command) {
     progress.end();
     return std::move(input.matrix);
   };
-  return run_with_matrix(command.ranks, command.output, {command.matrix.path, read},
+  const RankMatrix matrix{command.matrix.path, read, [](Transport&) {},
+                          [&] { refuse_what_ranks_cannot_complement(command); }};
+  return run_with_matrix(command.ranks, command.output, matrix,
                          [&](std::shared_ptr<AnyMatrix> mine, const RankSeat& seat) {
                            return std::visit(
                                [&]<class T>(const SparseMatrix<T>& given) {
@@ -164,8 +170,8 @@ int schur_over_ranks(const SchurCommand& command) {
 }
 
 int run_schur(const SchurCommand& command) {
-  check_destinations(command.out, command.output.json, command.matrix.path);
   if (command.ranks.wanted()) return schur_over_ranks(command);
+  check_destinations(command.out, command.output.json, command.matrix.path);
   ProgressBar progress(!command.output.quiet);
   ReadResult input = read_input(command.matrix, command.threads, progress);
   check_square(input, command.matrix.path, "schur");

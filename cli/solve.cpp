@@ -119,10 +119,6 @@ int run_solve(const SolveCommand& command) {
     throw UsageError(
         "solve: A.mtx is missing, or --factors with a file of 'palmette factorize'; see 'palmette solve "
         "--help'");
-  if (command.ranks.wanted() && command.solving.singular != SingularAnswer::raise)
-    throw UsageError(
-        "--singular takes only raise over ranks; solve with threads alone for an answer to a singular "
-        "system");
   if (command.ranks.wanted() && !command.rows.empty())
     throw UsageError("--rows is for one process; over ranks leave it out, and take the rows from all of x");
   if (command.ranks.wanted() && command.solving.gpus)

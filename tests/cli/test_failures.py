@@ -262,6 +262,8 @@ def test_singular_systems_are_answered_as_asked(palmette, tmp_path):
     assert abs(x[0] - 0.5) < 1e-14 and abs(x[1] + 0.5) < 1e-14
     assert verify["least_squares_error"] < 1e-14
     palmette("solve", "path.mtx", "--singular", "ignore").fails_with(2, "least-norm")
-    palmette("solve", "path.mtx", "--singular", "warn", "--transport", "threads:2").fails_with(
-        2, "--singular"
-    )
+    over = ("--singular", "least-norm", "--transport", "threads:2", "--out", "ranks.mtx")
+    palmette("solve", "path.mtx", "--rhs", "b.mtx", *over).fails_with(6, "singular to working precision")
+    x = [float(line) for line in (tmp_path / "ranks.mtx").read_text().split("\n")[-3:-1]]
+    assert abs(x[0] - 0.5) < 1e-14 and abs(x[1] + 0.5) < 1e-14
+    palmette("solve", "path.mtx", "--rhs", "b.mtx", "--transport", "threads:2").fails_with(4, "singular")

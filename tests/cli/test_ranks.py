@@ -481,5 +481,7 @@ def test_processes_write_a_set_and_solve_with_it(palmette, spd, tmp_path):
     assert done.returncode == 0 and x.exists(), done.stderr
     done = launched(palmette, "factorize", spd, "--out", out, "--precision", "mixed", ranks=2)
     assert done.returncode == 2 and len(errors(done)) == 1 and "mixed" in done.stderr
+    done = launched(palmette, "schur", spd, "--boundary", "1:2", "--grid", "auto", ranks=2)
+    assert done.returncode == 2 and len(errors(done)) == 1 and "--grid auto" in done.stderr
     done = launched(palmette, "solve", "--factors", out, ranks=3)
     assert done.returncode == 3 and len(errors(done)) == 1 and "was saved by 2 ranks" in done.stderr
