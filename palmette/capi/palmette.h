@@ -534,7 +534,7 @@ void palmette_destroy_updated_over_ranks(palmette_rank_updated* updated);
 typedef struct palmette_rank_schur palmette_rank_schur;
 typedef struct {
   palmette_boundary boundary;            /* the same on all ranks */
-  const palmette_rank_options* options;  /* NULL: the defaults */
+  const palmette_rank_options* options;  /* NULL: the defaults; `singular` must be that of the defaults */
   int block_cyclic;                      /* 0: all of S on the rank `root` */
   int32_t root;
   int32_t grid_rows, grid_cols;          /* of S; 0, 0: all ranks, nearly square */

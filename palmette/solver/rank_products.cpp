@@ -172,6 +172,7 @@ template <class T>
 void RankProductMaker<T>::adopt(RankProducts<T>& made, std::shared_ptr<const RankFactor<T>> factor) {
   plan_into(made, std::move(factor));
   made.decided = std::make_shared<ReplacedPivotsOnDemand<T>>();
+  made.decision = nullptr;
   made.null_space = std::make_shared<NullSpaceOnDemand<T>>();
   Report& run = made.report.run;
   FactorizeReport& factorized = *run.factorize;

@@ -26,8 +26,9 @@ struct RankProducts {
   index_t guarded_blocks = 0;  // of all ranks
   std::vector<ReplacedPivot> replaced;  // of all ranks; empty if a set of files does not tell them
   std::shared_ptr<ReplacedPivotsOnDemand<T>> decided;  // of this factor
+  const ReplacedPivots<T>* decision = nullptr;         // of `decided`, once somebody asked for the inertia
   std::shared_ptr<NullSpaceOnDemand<T>> null_space;    // of this factor's matrix
-  RankReport report;
+  RankReport report;  // pivots as they were counted, which files keep: without the decision
 };
 
 /// Who holds what, of made.symbolic.

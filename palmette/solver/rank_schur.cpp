@@ -71,6 +71,10 @@ struct RankSchurSolver<T>::State {
       places.emplace(options.complement, num_boundary(), transport().num_ranks());
       if (options.ranks.ordering == OrderingMethod::user)
         throw UsageError("the order of a Schur complement's interior cannot be given; name a method");
+      if (options.ranks.singular != SingularAnswer::raise)
+        throw UsageError(
+            "a Schur complement needs an interior that is not singular, so there is nothing to choose: leave "
+            "`singular` out, and put unknowns that make the interior singular on the boundary");
     });
     check_same_boundary(ranks(), boundary);
     const FactorKind first = whole->choose(options.ranks.kind);
@@ -88,6 +92,8 @@ struct RankSchurSolver<T>::State {
   }
 
   Outcome<void> make(const std::shared_ptr<const RankInput<T>>& inside, FactorKind kind) {
+    solver->made = {};  // of another kind
+    complement = {};
     RankProducts<T> made;
     made.kind = kind;
     made.input = inside;
@@ -98,7 +104,7 @@ struct RankSchurSolver<T>::State {
     const Stopwatch watch;
     auto part = solver->maker.factorize_part(*whole, all, made.report.run.notes);
     if (part.facts.failure) return *part.facts.failure;
-    complement = complement_over_ranks(ranks(), *part.factor, *places);
+    complement = complement_over_ranks(ranks(), *part.factor, *places, options.round_bytes);
     agree_after(transport(), [&] {
       part.factor = std::make_shared<RankFactor<T>>(
           interior_part(*part.factor, made.symbolic, made.placement, num_boundary()));
@@ -148,7 +154,8 @@ struct RankSchurSolver<T>::State {
     const auto owned = [&](const SymbolicFactor& symbolic, const Placement& placement) {
       return owned_blocks(symbolic, placement, rank % placement.num_ranks());
     };
-    const offset_t panels = of_kind * owned(*all.symbolic, *all.placement).entries();
+    const OwnedBlocks whole_owned = owned(*all.symbolic, *all.placement);
+    const offset_t panels = of_kind * whole_owned.entries();
     const OwnedBlocks inside = owned(*made.symbolic, *made.placement);
     const LayerSystem* const layer = made.layers.several() ? &made.layers.of(rank) : nullptr;
     const OwnedBlocks kept = layer != nullptr ? owned(*layer->symbolic, *layer->placement) : inside;
@@ -156,11 +163,15 @@ struct RankSchurSolver<T>::State {
     offset_t rows = 0;
     for (const index_t of_panel : kept.panel_rows) rows += of_panel;
     const offset_t square = offset_t{places->num_rows(rank)} * places->num_cols(rank);
-    // Entries of S are dealt from packed copies to packed copies; plans hold a copy, and vectors.
-    const offset_t dealt = panels + 2 * (panels - interior) + 2 * square,
-                   planned = square + 2 * of_layer + 2 * rows * options.ranks.max_rhs,
+    // Plans hold a copy, and vectors.
+    const offset_t planned = square + 2 * of_layer + 2 * rows * options.ranks.max_rhs,
                    handed = square + panels + interior;
-    const double bytes = static_cast<double>(std::max({dealt, planned, handed})) * sizeof(T);
+    const double dealt = static_cast<double>(panels + square) * sizeof(T) +
+                         dealing_bytes(*all.symbolic, whole_owned, *places,
+                                       {rank, transport().num_ranks(), sizeof(T), options.round_bytes}),
+                 analyzed = (static_cast<double>(whole->pattern().nnz()) + double(m) * m) * sizeof(index_t),
+                 held = static_cast<double>(std::max(planned, handed)) * sizeof(T),
+                 bytes = std::max({dealt, held, analyzed});
     exchange(transport(), [&] {
       report.memory_bytes_predicted =
           figure_of_ranks(bytes, transport(), solver->team, {options.ranks.watchdog_seconds});

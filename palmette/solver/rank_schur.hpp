@@ -41,10 +41,8 @@ class ComplementPlaces {
   index_t row(index_t rank, index_t local) const { return global(row_of(rank), local, grid_.rows); }
   index_t column(index_t rank, index_t local) const { return global(column_of(rank), local, grid_.cols); }
   /// The place of a row of S on the ranks that hold it; likewise of a column.
-  index_t local_row(index_t row) const { return row / (block_ * grid_.rows) * block_ + row % block_; }
-  index_t local_column(index_t column) const {
-    return column / (block_ * grid_.cols) * block_ + column % block_;
-  }
+  index_t local_row(index_t row) const { return local(row, grid_.rows); }
+  index_t local_column(index_t column) const { return local(column, grid_.cols); }
 
  private:
   bool holds(index_t rank) const { return rank >= first_rank_ && rank < first_rank_ + grid_.num_ranks(); }
@@ -52,6 +50,9 @@ class ComplementPlaces {
   index_t column_of(index_t rank) const { return (rank - first_rank_) % grid_.cols; }
   index_t global(index_t place, index_t local, index_t places) const {
     return (local / block_ * places + place) * block_ + local % block_;
+  }
+  index_t local(index_t global, index_t places) const {
+    return static_cast<index_t>(global / (std::int64_t{block_} * places) * block_ + global % block_);
   }
   index_t count(index_t place, index_t places) const;
 
@@ -64,6 +65,8 @@ struct RankSchurOptions {
   /// How the interior is ordered, factored and solved. `choose_layout` gets the structure of the whole
   RankSolverOptions ranks;
   ComplementLayout complement;
+  /// A rank sends its entries of S in rounds of about so many bytes, at least one block of its factor in each
+  std::int64_t round_bytes = std::int64_t{1} << 26;
 };
 
 /// A SchurReport with figures about ranks. Seconds are those of the reporting rank; memory_bytes and
@@ -78,7 +81,8 @@ struct RankSchurReport {
   std::string transport;
   ProcessGrid complement_grid;  ///< 1 × 1: S is whole, on one rank
   index_t complement_block = 0;
-  /// Of each rank: entries of factors and S that it holds at once, at most
+  /// Of each rank: bytes of factors, S, their messages, or of the pattern that it analyzes, which has all
+  /// entries between unknowns that stay; at once, at most
   RankFigure memory_bytes_predicted;
   RankFigure memory_bytes;  ///< of each rank: the interior's factor, the plan of its solves, and S
 };
@@ -97,8 +101,9 @@ class RankSchurSolver {
   /// @param transport  must outlive this object; nothing else may use it during that time
   /// @returns as SchurSolver::create, the same on all ranks
   /// @throws as RankSolver::create and ComplementPlaces; UsageError if the boundary differs among ranks
-  /// @cost  as SchurSolver::create, divided among the ranks; sending S: its entries once. A rank holds the
-  ///   panels of the factorization and, for a moment, the interior's beside them
+  /// @cost  as SchurSolver::create, divided among the ranks; sending S: its entries once, in rounds. A rank
+  ///   holds the panels of the factorization and, for a moment, the interior's beside them. Before, each
+  ///   rank analyzes the pattern with a full boundary, which is not divided: 4·(nnz + m²) bytes
   static Outcome<RankSchurSolver> create(std::shared_ptr<const SparseMatrix<T>> matrix,
                                          std::vector<index_t> boundary, const RankSchurOptions& options,
                                          Transport& transport);

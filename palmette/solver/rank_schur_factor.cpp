@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "palmette/solver/schur_factor.hpp"
 
@@ -50,26 +51,60 @@ std::vector<index_t> cuts(index_t first, index_t end, index_t block) {
   return ends;
 }
 
-/// What this rank has of S, packed for the ranks that are to hold it.
+index_t pieces_between(index_t first, index_t end, index_t block) {
+  return first == end ? 0 : (end - 1) / block - first / block + 1;
+}
+
+/// A block of the boundary that a rank has, and its mirror image: rows × columns of S at (row, column).
+struct BoundaryBlock {
+  index_t panel, first_row;  // of the rank's panels
+  index_t row, column, rows, cols;
+  bool is_diagonal() const { return row == column; }
+};
+
+std::vector<BoundaryBlock> boundary_blocks(const SymbolicFactor& symbolic, const OwnedBlocks& owned,
+                                           index_t size) {
+  std::vector<BoundaryBlock> all;
+  const index_t first = symbolic.n - size;
+  for (index_t p = 0; p < owned.num_panels(); ++p) {
+    const index_t s = owned.panel[p], column = symbolic.supernode_begin[s] - first, width = symbolic.width(s);
+    if (column < 0) continue;
+    if (owned.owns_diagonal[p] != 0) all.push_back({p, 0, column, column, width, width});
+    for (const OwnBlock& own : owned.blocks_of_panel(p)) {
+      const Block& block = symbolic.blocks[own.block];
+      // The boundary is full, so that the rows of a block follow each other.
+      const index_t row = symbolic.rows_below(s)[block.first] - first;
+      all.push_back({p, own.first_row, row, column, block.count, width});
+    }
+  }
+  return all;
+}
+
+/// Of the tiles of a block and its mirror image.
+double message_bytes(const BoundaryBlock& block, index_t cut, std::size_t scalar_bytes) {
+  const double tiles = double(pieces_between(block.row, block.row + block.rows, cut)) *
+                       pieces_between(block.column, block.column + block.cols, cut);
+  return (block.is_diagonal() ? 1 : 2) *
+         (double(block.rows) * block.cols * scalar_bytes + tiles * sizeof(TileHead));
+}
+
+/// What this rank has of S, packed for the ranks that are to hold it, some blocks at a time.
 template <class T>
 class ComplementSender {
  public:
   ComplementSender(const RankFactor<T>& factor, const ComplementPlaces& places, index_t num_ranks)
-      : factor_(factor), places_(places), bytes_(num_ranks) {}
+      : factor_(factor),
+        places_(places),
+        blocks_(boundary_blocks(*factor.symbolic, factor.owned, places.size())),
+        bytes_(num_ranks) {}
 
-  std::vector<SharedBytes> packed(BytePool& pool) {
-    const OwnedBlocks& owned = factor_.owned;
-    const index_t first = factor_.symbolic->n - places_.size();
-    for (index_t p = 0; p < owned.num_panels(); ++p) {
-      const index_t s = owned.panel[p], begin = factor_.symbolic->supernode_begin[s];
-      if (begin < first) continue;
-      if (owned.owns_diagonal[p] != 0) add(p, begin - first, begin - first, 0, factor_.symbolic->width(s));
-      for (const OwnBlock& own : owned.blocks_of_panel(p)) {
-        const Block& block = factor_.symbolic->blocks[own.block];
-        // The boundary is full, so that the rows of a block follow each other.
-        add(p, factor_.symbolic->rows_below(s)[block.first] - first, begin - first, own.first_row,
-            block.count);
-      }
+  bool is_done() const { return next_ == blocks_.size(); }
+
+  /// At least one block, and no further one once they need so many bytes.
+  std::vector<SharedBytes> packed(BytePool& pool, std::int64_t round_bytes) {
+    for (double bytes = 0; !is_done() && (bytes == 0 || bytes < double(round_bytes)); ++next_) {
+      add(blocks_[next_]);
+      bytes += message_bytes(blocks_[next_], places_.block(), sizeof(T));
     }
     std::vector<SharedBytes> pieces;
     for (std::vector<std::byte>& bytes : bytes_) {
@@ -80,15 +115,16 @@ class ComplementSender {
   }
 
  private:
-  void add(index_t p, index_t row, index_t column, index_t first_row, index_t rows) {
+  void add(const BoundaryBlock& block) {
+    const index_t row = block.row, column = block.column;
     const auto some = [&](const PanelArray<T>& panels) {
-      return factor_.rows_of(panels, p, first_row, rows);
+      return factor_.rows_of(panels, block.panel, block.first_row, block.rows);
     };
     const ComplementPart<T> part{row, column, some(factor_.lower),
                                  factor_.kind == FactorKind::lu ? some(factor_.upper) : DenseView<const T>{}};
-    const bool is_diagonal = row == column;
-    DenseMatrix<T> below(rows, part.lower.cols), mirrored;
-    if (!is_diagonal) mirrored = DenseMatrix<T>(part.lower.cols, rows);
+    const bool is_diagonal = block.is_diagonal();
+    DenseMatrix<T> below(block.rows, block.cols), mirrored;
+    if (!is_diagonal) mirrored = DenseMatrix<T>(block.cols, block.rows);
     visit_complement<T>(factor_, part, places_.size(), [&](index_t i, index_t j, const T& value) {
       if (is_diagonal || i >= row)
         below.view()(i - row, j - column) = value;
@@ -124,6 +160,8 @@ class ComplementSender {
 
   const RankFactor<T>& factor_;
   const ComplementPlaces& places_;
+  std::vector<BoundaryBlock> blocks_;
+  std::size_t next_ = 0;                       // of blocks_
   std::vector<std::vector<std::byte>> bytes_;  // by rank
 };
 
@@ -184,21 +222,54 @@ void make_identity_panel(index_t p, RankFactor<T>& part) {
 
 template <class T>
 DenseMatrix<T> complement_over_ranks(const RankTeam& ranks, const RankFactor<T>& factor,
-                                     const ComplementPlaces& places) {
+                                     const ComplementPlaces& places, std::int64_t round_bytes) {
   Transport& transport = ranks.transport;
   const index_t rank = transport.rank();
-  BytePool pool;
-  std::vector<SharedBytes> pieces;
+  std::optional<ComplementSender<T>> sender;
   DenseMatrix<T> part;
   agree_after(transport, [&] {
-    pieces = ComplementSender<T>(factor, places, transport.num_ranks()).packed(pool);
+    sender.emplace(factor, places, transport.num_ranks());
     part = DenseMatrix<T>(places.num_rows(rank), places.num_cols(rank));
   });
-  exchange(transport, [&] {
-    for (const SharedBytes& bytes : deal_to_all(transport, ranks.team, pieces, ranks.drive))
-      put_tiles(bytes, places, part.view());
-  });
+  while (transport.agree(sender->is_done() ? 0 : 1) != 0) {
+    BytePool pool;
+    std::vector<SharedBytes> pieces;
+    agree_after(transport, [&] { pieces = sender->packed(pool, round_bytes); });
+    exchange(transport, [&] {
+      for (const SharedBytes& bytes : deal_to_all(transport, ranks.team, pieces, ranks.drive))
+        put_tiles(bytes, places, part.view());
+    });
+  }
   return part;
+}
+
+double dealing_bytes(const SymbolicFactor& symbolic, const OwnedBlocks& owned, const ComplementPlaces& places,
+                     const DealingQuestion& question) {
+  double sent = 0, largest = 0;
+  for (const BoundaryBlock& block : boundary_blocks(symbolic, owned, places.size())) {
+    const double bytes = message_bytes(block, places.block(), question.scalar_bytes);
+    sent += bytes;
+    largest = std::max(largest, bytes);
+  }
+  const double round = static_cast<double>(question.round_bytes) + largest;
+  const index_t rank = question.rank, rows = places.num_rows(rank), cols = places.num_cols(rank);
+  // Tiles also end where supernodes do.
+  double tile_rows = 0, tile_cols = 0;
+  const index_t first = rows > 0 && cols > 0 ? supernodes_before(symbolic, places.size())
+                                             : symbolic.num_supernodes();
+  for (index_t s = first; s < symbolic.num_supernodes(); ++s) {
+    const index_t begin = symbolic.supernode_begin[s] - (symbolic.n - places.size());
+    index_t at = begin;
+    for (const index_t end : cuts(begin, begin + symbolic.width(s), places.block())) {
+      if (places.owner(at, places.column(rank, 0)) == rank) ++tile_rows;
+      if (places.owner(places.row(rank, 0), at) == rank) ++tile_cols;
+      at = end;
+    }
+  }
+  const double received =
+      double(rows) * cols * question.scalar_bytes + tile_rows * tile_cols * sizeof(TileHead);
+  // What is sent is packed, and then copied for the messages.
+  return 2 * std::min(sent, round) + std::min(received, question.num_ranks * round);
 }
 
 template <class T>
@@ -252,7 +323,7 @@ std::vector<LongScalar<T>> multiply_complement(const RankTeam& ranks, DenseView<
 
 #define PALMETTE_INSTANTIATE(T)                                                                     \
   template DenseMatrix<T> complement_over_ranks(const RankTeam&, const RankFactor<T>&,              \
-                                                const ComplementPlaces&);                           \
+                                                const ComplementPlaces&, std::int64_t);             \
   template RankFactor<T> interior_part(const RankFactor<T>&, std::shared_ptr<const SymbolicFactor>, \
                                        std::shared_ptr<const Placement>, index_t);                  \
   template std::vector<LongScalar<T>> multiply_complement(const RankTeam&, DenseView<const T>,      \

@@ -1,6 +1,7 @@
 // Inside `solver`: a factorization over ranks that stopped before a boundary: what becomes of its panels.
 #pragma once
 
+#include "palmette/solver/long_products.hpp"
 #include "palmette/solver/rank_inverse.hpp"
 #include "palmette/solver/rank_schur.hpp"
 
@@ -8,9 +9,22 @@ namespace palmette {
 
 /// This rank's part of S, scalings undone. Every rank must call it.
 /// @param factor  of a factorization with columns_last = places.size()
+/// @param round_bytes  that a rank packs before it sends: as RankSchurOptions
 template <class T>
 DenseMatrix<T> complement_over_ranks(const RankTeam& ranks, const RankFactor<T>& factor,
-                                     const ComplementPlaces& places);
+                                     const ComplementPlaces& places, std::int64_t round_bytes);
+
+/// Of whom dealing_bytes speaks.
+struct DealingQuestion {
+  index_t rank, num_ranks;
+  std::size_t scalar_bytes;
+  std::int64_t round_bytes;
+};
+/// Bytes that this rank needs at once, at most, for what it sends and receives in complement_over_ranks,
+/// beside its panels and its part of S.
+/// @param symbolic  of the whole; owned: of it, on this rank
+double dealing_bytes(const SymbolicFactor& symbolic, const OwnedBlocks& owned, const ComplementPlaces& places,
+                     const DealingQuestion& question);
 
 /// This rank's part of the factor of diag(A_II, 1). Needs no other rank.
 /// @param structure  interior_structure of the factor's

@@ -158,7 +158,7 @@ std::optional<RowBlock<T>> RankSolver<T>::rows() const {
 }
 template <class T>
 RankReport RankSolver<T>::report() const {
-  return state_->made.report;
+  return state_->told();
 }
 template <class T>
 std::pair<std::complex<double>, double> RankSolver<T>::slogdet() const {
@@ -166,9 +166,11 @@ std::pair<std::complex<double>, double> RankSolver<T>::slogdet() const {
   return {pivots.determinant_sign, pivots.log_abs_determinant};
 }
 template <class T>
-Inertia RankSolver<T>::inertia() const {
-  return with_memory_errors("out of memory while the inertia was decided over ranks",
-                            [&] { return state_->inertia(); });
+Inertia RankSolver<T>::inertia() {
+  return with_memory_errors("out of memory while the inertia was decided over ranks", [&] {
+    agree_after(state_->transport, [&] { state_->made.input->check_unchanged(); });
+    return state_->inertia();
+  });
 }
 
 template <class T>

@@ -270,8 +270,9 @@ class RankSolver {
   /// As Solver::slogdet.
   std::pair<std::complex<double>, double> slogdet() const;
   /// As Solver::inertia, by solves of all ranks, which must all call it. Not decided: more than 1000 replaced
-  /// pivots, and sets of files that an older version saved.
-  Inertia inertia() const;
+  /// pivots, and sets of files that an older version saved. The report has the decision from then on.
+  /// @throws as Solver::inertia; UsageError if the matrix has changed
+  Inertia inertia();
   /// As Solver::null_space, on all ranks: n × k. All ranks must call it.
   Outcome<NullBasis<T>> null_space();
 

@@ -111,6 +111,13 @@ struct RankSolver<T>::State {
   index_t first_row() const { return rows != nullptr ? rows->first_row() : 0; }
   index_t num_rows() const { return rows != nullptr ? rows->num_rows() : size(); }
 
+  /// Of the phases so far, with what was decided.
+  RankReport told() const {
+    RankReport report = made.report;
+    if (made.decision != nullptr) tell(*made.decision, report.run);
+    return report;
+  }
+
   Outcome<RankReport> answer(DenseView<const T> b, DenseView<T> x, const SolveRequest& request) {
     AnswerSource<T> source;
     made.input->attach(source);
@@ -133,9 +140,9 @@ struct RankSolver<T>::State {
     };
     const RankTimes before = made.inverse->times();
     const CarriedCounts carried_before = made.inverse->carried();
-    Outcome<Report> result = make_answer(source, made.report.run, b, x, request);
+    RankReport report = told();
+    Outcome<Report> result = make_answer(source, report.run, b, x, request);
     if (!result) return result.failure();
-    RankReport report = made.report;
     report.run = std::move(result).value();
     exchange(transport, [&] {
       report.times =
@@ -197,17 +204,14 @@ struct RankSolver<T>::State {
   }
 
   Inertia inertia() {
-    FactorizeReport& factorized = *made.report.run.factorize;
-    const Inertia counted =
-        inertia_of<T>(made.kind, made.inverse->factor().hermitian, factorized.pivots);
-    const bool is_known = made.replaced.size() == static_cast<std::size_t>(factorized.pivots.perturbed);
-    if (counted.zero == 0 || factorized.capacitance || !is_known ||
-        made.replaced.size() > std::size_t{most_decided_pivots})
+    const PivotReport& pivots = made.report.run.factorize->pivots;
+    const Inertia counted = inertia_of<T>(made.kind, made.inverse->factor().hermitian, pivots);
+    const bool is_known = made.replaced.size() == static_cast<std::size_t>(pivots.perturbed);
+    if (counted.zero == 0 || !is_known || made.replaced.size() > std::size_t{most_decided_pivots})
       return counted;
-    const ReplacedPivots<T>* decided = nullptr;
-    exchange(transport, [&] { decided = &made.decided->get([&] { return decide(counted); }); });
-    tell(*decided, made.report.run);
-    return decided->inertia;
+    if (made.decision == nullptr)
+      exchange(transport, [&] { made.decision = &made.decided->get([&] { return decide(counted); }); });
+    return made.decision->inertia;
   }
 
   ReplacedPivots<T> decide(const Inertia& counted) {

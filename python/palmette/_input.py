@@ -147,16 +147,16 @@ class RightHandSides(NamedTuple):
         return x.reshape(self.shape, order="F")
 
 
-def as_right_hand_sides(b: Any, n: int, dtype: np.dtype) -> RightHandSides:
+def as_right_hand_sides(b: Any, n: int, dtype: np.dtype, name: str = "b") -> RightHandSides:
     """b in the solver's precision. A complex b of a real matrix becomes two real ones side by side."""
     b = dense(b)
     if b.ndim not in (1, 2):
-        raise DimensionError(f"b has shape {b.shape}; it must be a vector or a matrix of {n} rows")
+        raise DimensionError(f"{name} has shape {b.shape}; it must be a vector or a matrix of {n} rows")
     if b.shape[0] != n:
         raise DimensionError(
             f"b has shape {b.shape}, but A has shape {(n, n)}: b needs {n} rows, not {b.shape[0]}"
         )
-    _check_finite(b)
+    _check_finite(b, name)
     columns = b.reshape(n, -1 if n else int(np.prod(b.shape[1:])), order="F")
     is_split = b.dtype.kind == "c" and dtype.kind != "c"
     if is_split:
@@ -196,11 +196,11 @@ def _check_finite_entries(pointers: np.ndarray, rows: np.ndarray, values: np.nda
     raise UsageError(f"{name}[{rows[entry]}, {column}] is {values[entry]}; all values must be finite")
 
 
-def _check_finite(b: np.ndarray) -> None:
+def _check_finite(b: np.ndarray, name: str) -> None:
     finite = np.isfinite(b)
     if finite.all():
         return
     place = np.unravel_index(int(np.argmin(finite)), b.shape)
     raise UsageError(
-        f"b[{', '.join(str(int(index)) for index in place)}] is {b[place]}; all values must be finite"
+        f"{name}[{', '.join(str(int(index)) for index in place)}] is {b[place]}; all values must be finite"
     )

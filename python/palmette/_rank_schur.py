@@ -183,7 +183,10 @@ class RowSchurComplement:
         if any(self._comm.allgather(b.dtype.kind == "c")):
             b, part = (each.astype(np.result_type(each, np.complex64), copy=False) for each in (b, part))
         given = own_right_hand_sides(self._comm, b, self._shape[0], self._dtype)
-        known = _input.as_right_hand_sides(part, len(self._boundary), self._dtype)
+        m = len(self._boundary)
+        known = together(
+            self._comm, lambda: _input.as_right_hand_sides(part, m, self._dtype, "x_boundary")
+        )
         x = np.empty(given.columns.shape, dtype=self._dtype, order="F")
         self._tell(self._core.expand(given.columns, known.columns, x))
         return given.answer(x)

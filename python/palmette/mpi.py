@@ -301,7 +301,7 @@ class RowSolver(RankEntries):
     @property
     def inertia(self) -> Inertia:
         """Numbers of positive, negative and undecided eigenvalues, as `palmette.Solver.inertia`: signs that
-        replaced pivots left open are decided by solves of all processes."""
+        replaced pivots left open are decided by solves of all processes, which all must ask for it."""
         return Inertia(*self._core.inertia())
 
     def null_space(self) -> np.ndarray:
@@ -327,7 +327,7 @@ class RowSolver(RankEntries):
             said = f"the basis of the null space is not verified: residual {report['residual']:.1e}"
             warnings.warn(said, UnverifiedWarning, stacklevel=2)
         basis = values.reshape((self._shape[1], dimension), order="F")
-        return basis[self._first_row:self._first_row + self._shape[0]]
+        return basis[self._first_row:self._first_row + self._shape[0]].copy(order="F")
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError("a RowSolver cannot be pickled: its factor lies in the memory of many processes")

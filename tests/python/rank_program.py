@@ -362,7 +362,15 @@ def complements_are_those_of_one_process():
     x = whole(real.expand(b[first:end] * 1j, ends))
     assert abs(unsymmetric() @ x - b * 1j).max() < 1e-12
     fails(palmette.DimensionError, "x_boundary has shape", lambda: real.expand(b[first:end], ends[1:]))
+    last = comm.size - 1
+    wrong = np.where(np.full(ends.shape, comm.rank == last), np.nan, ends.imag)
+    fails(palmette.UsageError, "x_boundary", lambda: real.expand(b[first:end], wrong))
     rows = unsymmetric()[first:end]
+    fails(
+        palmette.UsageError,
+        "leave `singular` out",
+        lambda: palmette.mpi.RowSchurComplement(rows, [1], comm, singular="warn"),
+    )
     fails(palmette.UsageError, "given twice", lambda: palmette.mpi.RowSchurComplement(rows, [1, 1], comm))
     fails(
         palmette.UsageError,
@@ -389,6 +397,7 @@ def singular_matrices_are_answered_on_request():
     solver = palmette.mpi.RowSolver(path[first:end], comm, kind="ldlt", singular="least_norm")
     basis = whole(solver.null_space())
     assert basis.shape == (n, 1) and np.allclose(abs(basis), n**-0.5)
+    assert solver.null_space().flags.owndata
     inertia = solver.inertia
     assert inertia.positive >= n - 1 and inertia.negative == 0
     with warnings.catch_warnings(record=True) as caught:

@@ -480,7 +480,7 @@ TEST(rank_rows, determinant_and_inertia_are_those_of_one_rank) {
     ThreadWorld world(3);
     world.run([&, &given = matrix, used = kind](Transport& transport) {
       const OwnRows<double> own = rows_of(*given, split[transport.rank()]);
-      const RankSolver<double> solver =
+      RankSolver<double> solver =
           std::move(RankSolver<double>::create_from_rows(own.block(), busy_ranks(used), transport)).value();
       EXPECT_EQ(solver.slogdet().first, alone.slogdet().first);
       EXPECT_NEAR(solver.slogdet().second, alone.slogdet().second, 1e-10);

@@ -107,7 +107,7 @@ RankSchurAnswer<T> schur_over_ranks(const RankSchurProblem<T>& problem, const Ra
     const Verification whole = solver.expand_rows(rows.view(), std::as_const(part).view(), x.view());
     put(answer.x);
     const std::lock_guard lock(mutex);
-    answer.solved = inside.verified;
+    answer.solved = inside.verified && whole.verified;
     answer.interior_error = whole.backward_error;
     answer.report = solver.report();
   });
@@ -189,6 +189,7 @@ void expect_one_set_of_bits(const RankSchurProblem<T>& given, FactorKind kind, b
     options.complement.block_cyclic = ranks > 2;
     options.complement.root = ranks - 1;
     options.complement.block = ranks;
+    if (ranks > 3) options.round_bytes = ranks * 200 - 800;  // some blocks in a round, or one
     if (ranks == 7) options.complement.grid = {2, 3};
     const RankSchurAnswer<T> answer =
         schur_over_ranks(given, options, {ranks, ranks % 2 == 1, static_cast<std::uint64_t>(ranks)});
@@ -353,6 +354,12 @@ TEST(rank_schur, layouts_count_as_scalapack_does) {
   EXPECT_EQ(places.row(3, 3), 9);
   EXPECT_EQ(places.owner(9, 0), 2);
   EXPECT_EQ(places.local_row(9), 3);
+  const ComplementPlaces huge({true, 0, {2, 2}, 2147483647}, 10, 4);
+  EXPECT_EQ(huge.num_rows(0), 10);
+  EXPECT_EQ(huge.num_rows(2), 0);
+  EXPECT_EQ(huge.local_row(9), 9);
+  EXPECT_EQ(huge.local_column(7), 7);
+  EXPECT_EQ(huge.row(0, 9), 9);
   const ComplementPlaces whole({false, 4}, 10, 5);
   EXPECT_EQ(whole.num_rows(4), 10);
   EXPECT_EQ(whole.num_cols(0), 0);
@@ -382,14 +389,15 @@ TEST(rank_schur, refuses_wrong_arguments_on_all_ranks) {
   bad = good;
   bad.ranks.ordering = OrderingMethod::user;
   EXPECT_NE(said(bad, {1}, {1}).find("name a method"), std::string::npos);
+  bad = good;
+  bad.ranks.singular = SingularAnswer::least_norm;
+  EXPECT_NE(said(bad, {1}, {1}).find("leave `singular` out"), std::string::npos);
   const std::string wrong = said_by_all<DimensionError>(3, [&](Transport& transport) {
     auto solver = RankSchurSolver<double>::create(matrix, {2, 4}, good, transport).value();
     const DenseMatrix<double> b = some_right_hand_sides<double>(9, 1);
-    DenseMatrix<double> three(3, 1), x(9, 1);
-    if (transport.rank() == 2)
-      (void)solver.expand_rows(b.view(), std::as_const(three).view(), x.view());
-    else
-      (void)solver.expand_rows(b.view(), std::as_const(three).view(), x.view());
+    const DenseMatrix<double> part(transport.rank() == 2 ? 3 : 2, 1);
+    DenseMatrix<double> x(9, 1);
+    (void)solver.expand_rows(b.view(), part.view(), x.view());
   });
   EXPECT_NE(wrong.find("it needs 2 x 1"), std::string::npos);
 }

@@ -97,6 +97,33 @@ TEST(rank_inertia, of_kkt_systems_is_decided_over_layers_and_from_files) {
   std::filesystem::remove_all(folder);
 }
 
+// One sign stays open: the matrix is singular, and other pivots were replaced too.
+TEST(rank_inertia, is_the_same_from_files_that_were_saved_after_it_was_decided) {
+  const auto matrix = path(30);
+  const auto folder = std::filesystem::temp_directory_path() / "palmette_rank_decided";
+  std::filesystem::create_directories(folder);
+  run_ranks(3, 5, [&](Transport& transport) {
+    RankSolverOptions options = busy_ranks(FactorKind::ldlt);
+    options.tiny_pivot = 0.6;
+    auto solver = over_ranks(matrix, options, true, transport);
+    const PivotReport counted = solver.report().run.factorize->pivots;
+    EXPECT_GT(counted.perturbed, 1);
+    const Inertia before = solver.inertia();
+    EXPECT_EQ(before.zero, 1);
+    EXPECT_EQ(solver.report().run.factorize->pivots.inertia.zero, 1);
+    solver.save((folder / "set").string());
+    auto loaded = RankSolver<double>::load((folder / "set").string(), {}, transport);
+    EXPECT_EQ(loaded.report().run.factorize->pivots.inertia.zero, counted.inertia.zero);
+    for (RankSolver<double>* const one : {&solver, &loaded}) {
+      const Inertia found = one->inertia();
+      EXPECT_EQ(found.positive, 29);
+      EXPECT_EQ(found.negative, 0);
+      EXPECT_EQ(found.positive + found.negative + found.zero, 30);
+    }
+  });
+  std::filesystem::remove_all(folder);
+}
+
 template <class T>
 class RankNullSpace : public ::testing::Test {};
 TYPED_TEST_SUITE(RankNullSpace, TestedScalars);

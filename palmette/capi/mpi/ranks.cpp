@@ -239,7 +239,7 @@ palmette_status count_inertia(palmette_rank_solver* handle, int32_t* positive, i
     require(positive != nullptr && negative != nullptr && undecided != nullptr,
             "positive, negative or undecided is NULL");
   });
-  const Inertia found = std::visit([](const auto& solver) { return solver.inertia(); }, handle->solver);
+  const Inertia found = std::visit([](auto& solver) { return solver.inertia(); }, handle->solver);
   *positive = found.positive;
   *negative = found.negative;
   *undecided = found.zero;

@@ -85,7 +85,7 @@ Outcome<void> Factored<T>::solve(Operation operation, DenseView<const T> b, Dens
 }
 
 template <class T>
-Inertia Factored<T>::inertia() const {
+Inertia Factored<T>::inertia() {
   if (with_others_) return with_others_->inertia();
   if (!alone_) throw UsageError("the matrix was not factored");
   return alone_->inertia();

@@ -45,7 +45,8 @@ class Factored {
   /// Of the phases so far; null before.
   const Report* report() const { return report_ ? &*report_ : nullptr; }
   const Choices& choices() const { return choices_; }
-  Inertia inertia() const;
+  /// As RankSolver::inertia, by solves of all ranks, so that MatGetInertia is collective.
+  Inertia inertia();
 
  private:
   Outcome<void> factorize_alone(const LocalRows<T>& rows);

@@ -217,7 +217,7 @@ void bind_rows_of(nb::module_& module) {
              }
              return to_tuple(std::move(*found).value());
            })
-      .def("inertia", [](const Solver& self) {
+      .def("inertia", [](Solver& self) {
         Inertia found;
         {
           const LockReleased released;
