@@ -41,46 +41,73 @@ TriangularSolverOptions solver_options_of(const TrisolveCommand& command) {
   return options;
 }
 
-/// Every rank reads the files and solves with its device; rank 0 writes and reports.
-int trisolve_as_rank(const TrisolveCommand& command, const RankSeat& seat) {
-  const SolvingOptions solving = seat.speaks() ? command.solving : without_output(command.solving);
-  const OutputOptions output = seat.speaks() ? command.output : no_output();
+/// A device on each rank.
+void refuse_what_ranks_cannot(const TrisolveCommand& command) {
+  if (command.gpus > 1) throw UsageError("--gpus is for one process; over ranks each has one device");
+  if (command.solving.device == "none" || command.solving.device.starts_with("auto"))
+    throw UsageError("a triangle over ranks needs a device on each: add --device emulated, or cuda");
+}
+
+/// What was read, for as long as ranks solve with it.
+struct SystemOfRanks {
+  SolvingOptions solving;
+  OutputOptions output;
+  SystemRun run;
+  AnyMatrix matrix;
+
+  SystemOfRanks(const TrisolveCommand& command, bool speaks)
+      : solving(speaks ? command.solving : without_output(command.solving)),
+        output(speaks ? command.output : no_output()),
+        run("trisolve", command.matrix, solving, output),
+        matrix(run.take_matrix()) {}
+};
+
+/// Rank 0 writes and reports. @param system  of all ranks of this process; null: this one reads the files
+int trisolve_as_rank(const TrisolveCommand& command, std::shared_ptr<SystemOfRanks> system,
+                     const RankSeat& seat) {
+  seat.transport.set_watchdog(command.ranks.watchdog_seconds);
   TriangularSolverOptions options = solver_options_of(command);
-  options.measure = seat.speaks();
-  std::optional<SystemRun> run;
-  std::optional<AnyMatrix> matrix;
   agree_after(seat.transport, [&] {
-    if (seat.transport.num_ranks() > 1 && (command.matrix.path == "-" || solving.rhs == "-"))
-      throw UsageError("several ranks cannot read one standard input; give a file");
-    if (command.gpus > 1) throw UsageError("--gpus is for one process; over ranks each has one device");
-    if (solving.device == "none" || solving.device.starts_with("auto"))
-      throw UsageError("a triangle over ranks needs a device on each: add --device emulated, or cuda");
-    run.emplace("trisolve", command.matrix, solving, output);
-    options.triangle.plan.device = open_device_of_rank(solving.device, seat.transport.rank());
-    matrix = run->take_matrix();
+    refuse_what_ranks_cannot(command);
+    if (!system && seat.transport.num_ranks() > 1 &&
+        (command.matrix.path == "-" || command.solving.rhs == "-"))
+      throw UsageError("several processes cannot read one standard input; give a file");
+    if (!system) system = std::make_shared<SystemOfRanks>(command, seat.speaks());
+    options.triangle.plan.device = open_device_of_rank(command.solving.device, seat.transport.rank());
   });
   return std::visit(
-      [&]<class T>(SparseMatrix<T>&& given) {
-        auto solver = TriangularSolver<T>::create(std::make_shared<const SparseMatrix<T>>(std::move(given)),
+      [&]<class T>(const SparseMatrix<T>& given) {
+        auto solver = TriangularSolver<T>::create(std::shared_ptr<const SparseMatrix<T>>(system, &given),
                                                   options, seat.transport)
                           .value();
         DenseMatrix<T> solution;
-        agree_after(seat.transport, [&] { solution = run->right_hand_sides<T>(solver.size()); });
+        agree_after(seat.transport, [&] { solution = system->run.right_hand_sides<T>(solver.size()); });
         const Report report =
-            solver.solve(std::as_const(solution).view(), solution.view(), solving.request).value();
+            solver.solve(std::as_const(solution).view(), solution.view(), command.solving.request).value();
         int code = exit_success;
         exchange(seat.transport, [&] {
-          if (seat.speaks()) code = run->report_solution<T>(report, solution);
+          if (seat.speaks()) code = system->run.report_solution<T>(report, solution);
         });
         return code;
       },
-      *std::move(matrix));
+      std::as_const(system->matrix));
+}
+
+/// Threads share what is read once; processes read it each.
+int trisolve_over_ranks(const TrisolveCommand& command) {
+  std::shared_ptr<SystemOfRanks> shared;
+  if (transport_of_run(command.ranks).world != RankWorld::mpi) {
+    refuse_what_ranks_cannot(command);
+    shared = std::make_shared<SystemOfRanks>(command, true);
+  }
+  return run_on_every_rank(command.ranks, command.output, [&](const RankSeat& seat) {
+    return trisolve_as_rank(command, shared, seat);
+  });
 }
 
 int run_trisolve(const TrisolveCommand& command) {
-  if (command.ranks.wanted())
-    return run_on_every_rank(command.ranks, command.output,
-                             [&](const RankSeat& seat) { return trisolve_as_rank(command, seat); });
+  // A launcher of a single process does not ask for ranks, which need devices.
+  if (command.ranks.transport || launched_ranks() > 1) return trisolve_over_ranks(command);
   SystemRun run("trisolve", command.matrix, command.solving, command.output);
   TriangularSolverOptions options = solver_options_of(command);
   set_devices(options, command);

@@ -155,21 +155,32 @@ bool is_emulated(const Device& device) {
                     "memory kind");
 }
 
+/// Ends a claim.
+struct Claim {
+  std::shared_ptr<Device> device;
+  std::shared_ptr<std::atomic<offset_t>> in_use;
+  std::size_t bytes;
+  void operator()(void*) const {
+    device->unclaim(bytes);
+    *in_use -= static_cast<offset_t>(bytes);
+  }
+};
+
 }  // namespace
 
 std::shared_ptr<void> DeviceNetwork::claim(std::size_t bytes) const {
   device_->claim(bytes);
   *in_use_ += static_cast<offset_t>(bytes);
-  const auto release = [device = device_, in_use = in_use_, bytes](void*) {
-    device->unclaim(bytes);
-    *in_use -= static_cast<offset_t>(bytes);
-  };
-  return {in_use_.get(), release};
+  return {in_use_.get(), Claim{device_, in_use_, bytes}};
 }
 
 std::shared_ptr<void> DeviceNetwork::allocate(std::size_t bytes, std::shared_ptr<void> claimed) {
   if (bytes == 0) return nullptr;
   if (!claimed) claimed = claim(bytes);
+  const Claim* const claim_of = std::get_deleter<Claim>(claimed);
+  if (claim_of == nullptr || claim_of->in_use != in_use_ || claim_of->bytes != bytes)
+    throw UsageError("symmetric memory of " + std::to_string(bytes) +
+                     " bytes needs a claim of as many bytes of its own network");
   const std::shared_ptr<void> memory = do_allocate(bytes);
   return {memory.get(), [claimed, memory](void*) {}};
 }

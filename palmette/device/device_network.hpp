@@ -27,7 +27,8 @@ class DeviceNetwork {
   /// each other. @throws MemoryError
   std::shared_ptr<void> claim(std::size_t bytes) const;
   /// Symmetric memory, zero at first; the same size on all ranks. 0 bytes: null. It must be released in the
-  /// same order on all ranks. @param claimed  of as many bytes; null: it is claimed here. @throws MemoryError
+  /// same order on all ranks. @param claimed  of as many bytes; null: it is claimed here.
+  /// @throws MemoryError; UsageError for a claim of another size or network
   std::shared_ptr<void> allocate(std::size_t bytes, std::shared_ptr<void> claimed = nullptr);
   /// Of symmetric memory, on this rank.
   offset_t bytes_in_use() const { return *in_use_; }

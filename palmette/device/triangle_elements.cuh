@@ -275,6 +275,7 @@ PALMETTE_KERNEL void pushed_columns_kernel(ColumnSweep<T> s) {
 /// gave up.
 template <class T>
 PALMETTE_DEVICE void leave_network(const ColumnSweep<T>& s) {
+  if (s.alarm != nullptr) gpu::warp_barrier();  // any lane may have said that it gave up
   if (s.alarm != nullptr && gpu::lane() == 0 &&
       gpu::load_relaxed<gpu::Scope::device>(&s.watch.status->gave_up) != 0)
     for (int element = 0; element < s.num_elements; ++element)

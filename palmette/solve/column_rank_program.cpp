@@ -63,6 +63,13 @@ void ColumnRankProgram<T>::reserve(Operation operation, index_t num_rhs) {
 }
 
 template <class T>
+void ColumnRankProgram<T>::allocate() {
+  if (room_ == 0) return;
+  sweeps_.allocate_signals();
+  sums_.allocate(sweeps_.network());
+}
+
+template <class T>
 void ColumnRankProgram<T>::make_room(index_t num_rhs) {
   // What another rank had no room for is asked for again, the same by all.
   if (sums_.is_there() ? room_ >= num_rhs : room_ == num_rhs) return;
@@ -107,8 +114,7 @@ void ColumnRankProgram<T>::start() {
   sweeps_.leave_out();  // until it begins: the other ranks do
   const ColumnsThere<T>& a = columns(transposed_);
   make_room(b_.cols);
-  sweeps_.allocate_signals();
-  sums_.allocate(sweeps_.network());
+  allocate();
   load(a);
   begin_kernel(a);
 }

@@ -28,6 +28,7 @@ class ColumnRankProgram final : public SolveProgram<T> {
   CoreCost cost() const { return cost_of_entries(triangle_); }
   /// See RankTrianglePlan, as those that follow.
   void reserve(Operation operation, index_t num_rhs);
+  void allocate();
   void recover(Transport& transport) { sweeps_.recover(transport); }
   PutTraffic put_traffic(Operation operation, index_t num_rhs) const;
   offset_t symmetric_bytes(index_t num_rhs) const {

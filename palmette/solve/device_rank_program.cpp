@@ -160,6 +160,13 @@ void DeviceRankProgram<T>::reserve(index_t num_rhs) {
 }
 
 template <class T>
+void DeviceRankProgram<T>::allocate() {
+  if (!network_ || room_ == 0) return;
+  network_->allocate_signals();
+  symmetric_.allocate(network_->network());
+}
+
+template <class T>
 void DeviceRankProgram<T>::make_room(index_t stride) {
   const bool is_there = !network_ || symmetric_.is_there();
   // What another rank had no room for is asked for again, the same by all.
@@ -207,10 +214,7 @@ void DeviceRankProgram<T>::start() {
   stride_ = device_stride_of(b_.cols);
   if (network_) network_->leave_out();  // until it begins: the other ranks do
   make_room(stride_);
-  if (network_) {
-    network_->allocate_signals();
-    symmetric_.allocate(network_->network());
-  }
+  allocate();
   move_rows(true);
   begin_sweep();
 }

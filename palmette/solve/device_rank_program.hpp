@@ -27,6 +27,7 @@ class DeviceRankProgram final : public SolveProgram<T> {
   void load();
   /// Room for so many right-hand sides; see RankSolvePlan.
   void reserve(index_t num_rhs);
+  void allocate();
   void recover(Transport& transport) {
     if (network_) network_->recover(transport);
   }

@@ -85,18 +85,20 @@ void NetworkSweeps::recover(Transport& transport) {
     leave_out();
     refuse("the ranks");
   }
-  int failed = 0;
-  try {
-    for (int turns = 0; state_ == State::running; ++turns) {
-      if (have_ended())
-        (void)take_report();
-      else
-        wait_politely(turns);
+  // Kernels of others may wait for one that has failed: so ranks agree in every turn.
+  enum { all_have_ended, some_run, some_failed };
+  bool has_failed = false;
+  int worst = some_run;
+  for (int turns = 0; worst == some_run; ++turns) {
+    try {
+      if (have_ended()) (void)take_report();
+    } catch (const DeviceError&) {
+      has_failed = true;
     }
-  } catch (const DeviceError&) {
-    failed = 1;
+    worst = transport.agree(has_failed ? some_failed : state_ == State::running ? some_run : all_have_ended);
+    if (worst == some_run) wait_politely(turns);
   }
-  if (transport.agree(failed) != 0) {
+  if (worst == some_failed) {
     leave_out();
     refuse("the ranks");
   }

@@ -35,6 +35,13 @@ struct RankPlanBody {
   }
 };
 
+/// @throws DimensionError for more than max_rhs
+inline void check_num_rhs(index_t num_rhs, index_t max_rhs) {
+  if (num_rhs > max_rhs)
+    throw DimensionError(std::to_string(num_rhs) + " right-hand sides at once in a plan for " +
+                         std::to_string(max_rhs) + ": solve them in parts, or set max_rhs");
+}
+
 /// @throws DimensionError unless b and x are rows × k, k ≤ max_rhs
 template <class T>
 void check_own_rows(index_t rows, index_t max_rhs, DenseView<const T> b, DenseView<T> x) {
@@ -42,9 +49,7 @@ void check_own_rows(index_t rows, index_t max_rhs, DenseView<const T> b, DenseVi
     throw DimensionError("this rank has " + std::to_string(rows) + " rows; b is " + std::to_string(b.rows) +
                          " × " + std::to_string(b.cols) + ", x " + std::to_string(x.rows) + " × " +
                          std::to_string(x.cols));
-  if (b.cols > max_rhs)
-    throw DimensionError(std::to_string(b.cols) + " right-hand sides at once in a plan for " +
-                         std::to_string(max_rhs) + ": solve them in parts, or set max_rhs");
+  check_num_rhs(b.cols, max_rhs);
 }
 
 /// @throws UsageError unless the transport has the plan's number of ranks

@@ -197,6 +197,11 @@ void RankSolvePlan<T>::reserve(index_t num_rhs) {
 }
 
 template <class T>
+void RankSolvePlan<T>::allocate() {
+  if (state_->on_device != nullptr) state_->on_device->allocate();
+}
+
+template <class T>
 void RankSolvePlan<T>::recover(Transport& transport) {
   if (state_->on_device != nullptr) state_->on_device->recover(transport);
 }

@@ -136,11 +136,15 @@ class RankSolvePlan {
   /// Behind the preparation: this rank's part of the factor to its device. The first solve does it otherwise,
   /// but then the other ranks wait in vain where one has no room. @throws MemoryError; needs no other rank
   void load();
-  /// Device memory for solves with so many right-hand sides, of which no later one with at most as many asks
-  /// for more; else begin does it, with the same remark. Every rank must call it, with the same number; if it
-  /// throws on one, all must begin with what they ask for next.
+  /// Claims device memory for solves with so many right-hand sides; else begin does it, with the same remark.
+  /// Every rank must call it, with the same number, and then `allocate` if it threw on none; if it threw on
+  /// one, all must reserve again before they begin. Over a network, memory that has become too small is
+  /// released by all ranks together: after a solve that ended early, recover first.
   /// @throws MemoryError by this rank alone; DeviceError as begin
   void reserve(index_t num_rhs);
+  /// What all ranks have reserved: no later solve with at most as many right-hand sides asks for more. Every
+  /// rank must call it. @throws MemoryError
+  void allocate();
   /// After a solve over a network of devices that ended early on any rank: waits for its kernels. Every rank
   /// must call it. @throws DeviceError, on all ranks, if their devices are not in the same sweep
   void recover(Transport& transport);

@@ -1,6 +1,8 @@
 // The plan of one rank with a plain triangle.
 #include "palmette/solve/rank_triangle.hpp"
 
+#include <cmath>
+
 #include "palmette/solve/column_rank_program.hpp"
 #include "palmette/solve/solve.hpp"
 
@@ -24,7 +26,15 @@ index_t RankTrianglePlan<T>::max_rhs() const {
 }
 template <class T>
 void RankTrianglePlan<T>::reserve(Operation operation, index_t num_rhs) {
+  if (num_rhs < 0)
+    throw UsageError("memory for " + std::to_string(num_rhs) +
+                     " right-hand sides; there cannot be fewer than 0");
+  solve_detail::check_num_rhs(num_rhs, max_rhs());
   program_->reserve(operation, num_rhs);
+}
+template <class T>
+void RankTrianglePlan<T>::allocate() {
+  program_->allocate();
 }
 template <class T>
 void RankTrianglePlan<T>::recover(Transport& transport) {
@@ -42,7 +52,7 @@ RankProgram& RankTrianglePlan<T>::begin(Operation operation, DenseView<const T> 
 
 template <class T>
 SolveCost RankTrianglePlan<T>::cost(index_t num_rhs) const {
-  const double runs = (num_rhs + max_rhs() - 1) / max_rhs();
+  const double runs = std::ceil(static_cast<double>(num_rhs) / max_rhs());
   const solve_detail::CoreCost one = program_->cost();
   return {one.flops * num_rhs, one.bytes * runs + 2.0 * program_->size() * num_rhs * sizeof(T), 0};
 }

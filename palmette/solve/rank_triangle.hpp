@@ -55,7 +55,10 @@ class RankTrianglePlan {
   index_t max_rhs() const;
 
   /// Device memory for solves of this kind with so many right-hand sides; as RankSolvePlan::reserve.
+  /// @throws also DimensionError for more than max_rhs(); UsageError for a negative number
   void reserve(Operation operation, index_t num_rhs);
+  /// As RankSolvePlan::allocate.
+  void allocate();
   /// As RankSolvePlan::recover.
   void recover(Transport& transport);
   /// Begin to solve op(T)·x = b. Drive the program until done; then all ranks must agree on something before

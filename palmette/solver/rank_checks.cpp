@@ -52,15 +52,22 @@ struct Caught {
   }
 };
 
+/// Thrown by all ranks together, also where others have begun an exchange around it.
+template <class E>
+struct Agreed final : E, AgreedError {
+  using E::E;
+};
+
 /// @param rank  empty: there is only one
 [[noreturn]] void refuse(const ComplaintHead& head, const std::string& rank, const std::string& text) {
   const auto letters = static_cast<std::size_t>(head.file_letters);
-  if (head.complaint == Complaint::file) throw IoError(text.substr(0, letters), 0, text.substr(letters));
+  if (head.complaint == Complaint::file)
+    throw Agreed<IoError>(text.substr(0, letters), 0, text.substr(letters));
   const std::string said = rank.empty() ? text : rank + ": " + text;
-  if (head.complaint == Complaint::dimension) throw DimensionError(said);
-  if (head.complaint == Complaint::memory) throw MemoryError(said);
+  if (head.complaint == Complaint::dimension) throw Agreed<DimensionError>(said);
+  if (head.complaint == Complaint::memory) throw Agreed<MemoryError>(said);
   if (head.complaint == Complaint::other) throw BrokenRun(said);
-  throw UsageError(said);
+  throw Agreed<UsageError>(said);
 }
 
 std::string rows_text(index_t first, index_t end) {

@@ -43,7 +43,8 @@ Outcome<std::shared_ptr<RankTriangleInverse<T>>> RankTriangleInverse<T>::create(
   made->plan_.emplace(std::move(*plan).value());
   exchange(transport, [&] {
     const auto own = std::as_bytes(made->plan_->rows());
-    for (const SharedBytes& piece : gather_from_all(transport, made->team_, made->pool_.copy(own))) {
+    for (const SharedBytes& piece :
+         gather_from_all(transport, made->team_, made->pool_.copy(own), made->ranks().drive)) {
       std::vector<index_t>& rows = made->rows_.emplace_back(piece.size() / sizeof(index_t));
       if (!rows.empty()) std::memcpy(rows.data(), piece.data(), piece.size());
     }
@@ -63,14 +64,22 @@ SolveTrace RankTriangleInverse<T>::apply(Operation operation, DenseView<const T>
   return trace;
 }
 
+/// Vectors are those of both directions: an error leaves room for neither, success for what had room before.
+template <class T>
+void RankTriangleInverse<T>::reserve(Operation operation, index_t num_rhs) {
+  const std::size_t direction = operation == Operation::plain ? 0 : 1;
+  if (reserved_[direction] >= num_rhs) return;
+  std::array<index_t, 2> reserved{};
+  reserved.swap(reserved_);
+  check_on_all(ranks(), [&] { plan_->reserve(operation, num_rhs); });
+  exchange(transport_, [&] { plan_->allocate(); });
+  reserved[direction] = num_rhs;
+  reserved_ = reserved;
+}
+
 template <class T>
 void RankTriangleInverse<T>::solve_block(Operation operation, DenseView<const T> b, DenseView<T> x) {
-  index_t& reserved = reserved_[operation == Operation::plain ? 0 : 1];
-  if (reserved < b.cols) {
-    reserved = 0;
-    check_on_all(ranks(), [&] { plan_->reserve(operation, b.cols); });
-    reserved = b.cols;
-  }
+  reserve(operation, b.cols);
   const std::span<const index_t> rows = plan_->rows();
   DenseMatrix<T> own(static_cast<index_t>(rows.size()), b.cols);
   for (index_t j = 0; j < b.cols; ++j)
@@ -87,7 +96,8 @@ void RankTriangleInverse<T>::gather(DenseView<const T> own, DenseView<T> x) {
   exchange(transport_, [&] {
     const std::size_t bytes = static_cast<std::size_t>(own.rows) * own.cols * sizeof(T);
     SharedBytes mine = pool_.copy({reinterpret_cast<const std::byte*>(own.data), bytes});
-    const std::vector<SharedBytes> pieces = gather_from_all(transport_, team_, std::move(mine));
+    const std::vector<SharedBytes> pieces =
+        gather_from_all(transport_, team_, std::move(mine), ranks().drive);
     for (std::size_t rank = 0; rank < pieces.size(); ++rank) {
       const T* value = reinterpret_cast<const T*>(pieces[rank].data());
       for (index_t j = 0; j < x.cols; ++j)

@@ -2,6 +2,7 @@
 // which every rank passes and receives.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -26,10 +27,12 @@ class RankTriangleInverse {
   SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x);
   SolveCost cost(index_t num_rhs) const { return plan_->cost(num_rhs); }
   index_t num_ranks() const { return transport_.num_ranks(); }
+  RankTeam ranks() { return {transport_, team_, {watchdog_seconds_}}; }
+  const std::shared_ptr<Device>& device() const { return device_; }
 
  private:
   RankTriangleInverse(Transport& transport, const TriangularSolverOptions& options);
-  RankTeam ranks() { return {transport_, team_, {watchdog_seconds_}}; }
+  void reserve(Operation operation, index_t num_rhs);
   void solve_block(Operation operation, DenseView<const T> b, DenseView<T> x);
   void gather(DenseView<const T> own, DenseView<T> x);
 
@@ -39,7 +42,7 @@ class RankTriangleInverse {
   std::shared_ptr<Device> device_;
   std::optional<RankTrianglePlan<T>> plan_;
   std::vector<std::vector<index_t>> rows_;  // by rank: those whose values it provides and receives
-  index_t reserved_[2] = {0, 0};            // plain, others: right-hand sides for which all have room
+  std::array<index_t, 2> reserved_{};       // plain, others: right-hand sides for which all have room
   BytePool pool_;
 };
 

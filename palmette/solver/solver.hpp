@@ -270,9 +270,11 @@ class TriangularSolver {
   /// RankTrianglePlan. Every rank must call it with the same triangle, its own device in the options' plan
   /// and the same other options, and every function that is not const with the same arguments; all get the
   /// same x and verify it. If arguments are wrong, all throw.
+  /// Vectors lie on the host: `device` is null. The memory of the host is not measured.
   /// @param transport  must outlive this object; nothing else may use it during that time
-  /// @throws UsageError for a method other than devices_pushed; MemoryError on all ranks if one device has no
-  ///   room; as make_network_id and join_network; BrokenRun
+  /// @throws UsageError for a method other than devices_pushed, and for a world of devices, its grid, layers
+  ///   or network; MemoryError on all ranks if one device has no room, also by solve, after which all may
+  ///   solve for fewer right-hand sides; as make_network_id and join_network; BrokenRun
   static Outcome<TriangularSolver> create(std::shared_ptr<const SparseMatrix<T>> triangle,
                                           const TriangularSolverOptions& options, Transport& transport);
   /// Solve with the product of given factors. Solutions are verified against `matrix` if there is one (then
@@ -286,7 +288,7 @@ class TriangularSolver {
   ~TriangularSolver();
 
   index_t size() const;
-  /// What holds the factors; null: the host.
+  /// What holds the factors, where vectors may lie; null: the host, or the devices of ranks.
   std::shared_ptr<Device> device() const;
   /// As Solver::solve; the report has no order, analyze and factorize sections.
   Outcome<Report> solve(DenseView<const T> b, DenseView<T> x, const SolveRequest& request = {});

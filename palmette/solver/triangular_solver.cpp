@@ -59,6 +59,16 @@ bool goes_by_columns(SolveMethod method) {
   return std::any_of(rows.begin(), rows.end(), [&](const auto& info) { return info.method == method; });
 }
 
+/// Ranks have one device each, and always put by their network.
+void check_plan_over_ranks(const PlanOptions& plan) {
+  if (plan.world)
+    throw UsageError("a triangle over ranks has one device on each: leave out the world of devices");
+  const WorldOptions& world = plan.of_world;
+  if (world.by_network || world.grid.rows != 0 || world.grid.cols != 0 || world.layers != 1)
+    throw UsageError(
+        "by_network, grid and layers are for a world of devices in one process; leave them out over ranks");
+}
+
 }  // namespace
 
 template <class T>
@@ -85,6 +95,7 @@ struct TriangularSolver<T>::State {
     if (device && matrix) matrix_there = std::make_unique<const DeviceMatrix<T>>(device, matrix);
   }
   AnswerSource<T> source(index_t num_rhs, const SolveRequest& request);
+  Outcome<Report> solve_over_ranks(DenseView<const T> b, DenseView<T> x, const SolveRequest& request);
 };
 
 /// For this number of right-hand sides; refers to the state and the request.
@@ -97,6 +108,7 @@ AnswerSource<T> TriangularSolver<T>::State::source(index_t num_rhs, const SolveR
     return plan.solve(operation, in, out, {method, team.for_work(!device && !world, request.threads)});
   };
   source.device = device;
+  if (over_ranks) source.device_of_rank = over_ranks->device();
   source.matrix_there = matrix_there.get();
   source.apply_there = [&](Operation operation, OnDevice<const T> in, OnDevice<T> out) {
     return plan.solve(operation, in, out, {method, nullptr});
@@ -108,6 +120,29 @@ AnswerSource<T> TriangularSolver<T>::State::source(index_t num_rhs, const SolveR
   source.guarded_blocks = plan.guarded_blocks();
   source.bandwidth = &bandwidth;
   return source;
+}
+
+/// What one rank alone cannot accept, all refuse before any waits for another.
+template <class T>
+Outcome<Report> TriangularSolver<T>::State::solve_over_ranks(DenseView<const T> b, DenseView<T> x,
+                                                             const SolveRequest& request) {
+  const RankTeam ranks = over_ranks->ranks();
+  const index_t most = ranks.transport.agree(b.cols);
+  DenseMatrix<T> kept;
+  check_on_all(ranks, [&] {
+    if (b.cols != most)
+      throw DimensionError("b has " + std::to_string(b.cols) + " columns, but on another rank " +
+                           std::to_string(most));
+    check_right_hand_sides(matrix->rows(), b, x);
+    check_threads(request.threads);
+    kept = copy_if_overlapping(b, x);
+  });
+  std::optional<Outcome<Report>> answer;
+  exchange(ranks.transport, [&] {
+    const DenseView<const T> rhs = kept.values.empty() ? b : std::as_const(kept).view();
+    answer.emplace(make_answer(source(b.cols, request), report, rhs, x, request));
+  });
+  return *std::move(answer);
 }
 
 void set_device(TriangularSolverOptions& options, std::string_view name) {
@@ -155,10 +190,13 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::create(std::shared_ptr<const S
   TriangularSolverOptions options = given;
   options.triangle.plan.device = nullptr;  // vectors lie on the host
   options.method = SolveMethod::automatic;
+  options.measure = false;  // the memory of the host says nothing about devices
+  transport.set_watchdog(given.watchdog_seconds);
   check_on_all({transport, alone, {given.watchdog_seconds}}, [&] {
     if (!triangle) throw UsageError("the triangle is null");
     triangle = own(std::move(triangle));
     check_triangle(*triangle, options);
+    check_plan_over_ranks(given.triangle.plan);
   });
   auto inverse = RankTriangleInverse<T>::create(transport, *triangle, given);
   if (!inverse) return inverse.failure();
@@ -200,6 +238,7 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::from_factors(std::shared_ptr<c
 template <class T>
 Outcome<Report> TriangularSolver<T>::solve(DenseView<const T> b, DenseView<T> x,
                                            const SolveRequest& request) {
+  if (state_->over_ranks) return state_->solve_over_ranks(b, x, request);
   check_right_hand_sides(size(), b, x);
   check_threads(request.threads);
   const DenseMatrix<T> kept = copy_if_overlapping(b, x);
@@ -209,6 +248,10 @@ Outcome<Report> TriangularSolver<T>::solve(DenseView<const T> b, DenseView<T> x,
 
 template <class T>
 Outcome<Report> TriangularSolver<T>::solve(OnDevice<const T> b, OnDevice<T> x, const SolveRequest& request) {
+  if (state_->over_ranks)
+    throw UsageError(
+        "b and x lie on a device, but a triangle over ranks takes and returns whole vectors on the host: "
+        "copy them there");
   check_vectors_on(state_->device, size(), b, x, request);
   const CopyThere<T> kept = copy_if_overlapping(state_->device, b, x);
   return make_answer(state_->source(b.cols(), request), state_->report, kept.or_else(b), x, request);

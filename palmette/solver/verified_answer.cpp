@@ -179,13 +179,14 @@ SolveReport timed_report(const AnswerSource<T>& source, const TimedSolve& timed,
   // The bandwidth of the host's memory says nothing about solves on a device, nor do the tasks of the host.
   SolveCost cost = source.cost;
   double stream_gbs = 0;
-  if (source.device || source.world) cost.critical_path_bytes = 0;
+  if (source.device || source.device_of_rank || source.world) cost.critical_path_bytes = 0;
   else stream_gbs = source.bandwidth->stream_gbs(timed.trace.threads, cost, timed.seconds);
   if (source.device) stream_gbs = source.bandwidth->device_gbs(source.device);
   SolveReport report = solve_report(timed, cost, num_rhs, stream_gbs);
   report.guarded_blocks = source.guarded_blocks;
   if (source.file) report.file = panel_file_report(*source.file, timed.trace.panels);
   if (source.device) report.device = device_report(*source.device, timed.trace.device);
+  if (source.device_of_rank) report.device = device_report(*source.device_of_rank, timed.trace.device);
   if (source.world) report.device = device_report(*source.world, timed.trace.device);
   return report;
 }

@@ -28,6 +28,7 @@ struct AnswerSource {
   index_t guarded_blocks = 0;
   BandwidthMemory* bandwidth = nullptr;
   std::shared_ptr<Device> device;  ///< holds the factor
+  std::shared_ptr<Device> device_of_rank;  ///< this rank's of those that solve; vectors lie on the host
   std::shared_ptr<DeviceWorld> world;  ///< several devices hold it together; vectors lie on the host
   /// with a device, the matrix and the inverse there; without the matrix, the host verifies
   const DeviceMatrix<T>* matrix_there = nullptr;

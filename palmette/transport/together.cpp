@@ -93,6 +93,8 @@ void exchange(Transport& transport, const std::function<void()>& work) {
     work();
   } catch (const BrokenRun&) {
     throw;
+  } catch (const AgreedError&) {
+    throw;
   } catch (...) {
     transport.abandon(name_of_rank(transport, transport.rank()) + ": " + reason_of(std::current_exception()));
     throw;

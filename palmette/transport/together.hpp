@@ -15,12 +15,16 @@ namespace palmette {
 ///   continues alone
 void agree_after(Transport& transport, const std::function<void()>& work);
 
+/// Also a base of errors that all ranks throw at the same point, where no message is in transit: they end the
+/// work, not the run.
+struct AgreedError {};
+
 /// Do work that exchanges messages; then all agree, so that no message of the next exchange arrives in this
 /// one. Every rank must call it.
 ///
 /// A rank that throws inside leaves the others waiting for messages that never come, so it ends the run for
 /// all.
-/// @throws what this rank's work threw, BrokenRun for the others
+/// @throws what this rank's work threw, BrokenRun for the others; an AgreedError on all, and the run goes on
 void exchange(Transport& transport, const std::function<void()>& work);
 
 /// Every rank contributes some bytes, and gets those of all, by rank (its own included). Every rank must call

@@ -130,3 +130,15 @@ def test_triangles_over_ranks_that_cannot_be_are_refused_once(palmette, spd):
     palmette("trisolve", spd, *over, "--device", "emulated@1000").fails_with(
         5, "1000 bytes of the memory of the device"
     )
+
+
+def test_a_triangle_of_ranks_comes_from_standard_input_and_names_the_device(palmette, spd):
+    over = ["--transport", "threads:3", "--device", "emulated", "--json", "-"]
+    document = palmette("trisolve", "-", *over, stdin=spd.read_text()).json
+    assert document["verify"]["verified"] is True
+    assert document["solve"]["device"]["emulated"] is True and document["solve"]["stream_gbs"] == 0
+
+
+def test_a_launcher_of_one_process_does_not_ask_a_triangle_for_ranks(palmette, spd):
+    done = launched(palmette, "trisolve", spd, ranks=1)
+    assert done.returncode == 0 and "Verified" in done.stdout, done.stderr

@@ -72,6 +72,8 @@ TEST_F(Networks, memory_is_symmetric_and_zero_and_has_one_size) {
   EXPECT_EQ(networks[0]->allocate(0), nullptr);
   const auto mine = networks[0]->allocate(16);
   EXPECT_THROW((void)networks[1]->allocate(24), UsageError);
+  EXPECT_THROW((void)networks[1]->allocate(16, networks[1]->claim(8)), UsageError);
+  EXPECT_THROW((void)networks[1]->allocate(16, networks[0]->claim(16)), UsageError);
 }
 
 TEST_F(Networks, memory_counts_against_the_budget_of_each_rank) {

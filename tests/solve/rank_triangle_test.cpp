@@ -2,6 +2,8 @@
 // traffic and memory as planned, planted faults, and what happens when a device does not answer.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tests/scalars.hpp"
 #include "tests/seeds.hpp"
 #include "tests/solve/rank_triangles.hpp"
@@ -312,6 +314,30 @@ TEST_F(TriangleOfDoublesOverRanks, misuse_is_named) {
   zero.values[0] = 0;
   const auto singular = plan_rank_triangle(zero, options);
   ASSERT_FALSE(singular.ok());
+  EXPECT_EQ(singular.failure().kind, FailureKind::numerically_singular);
+  EXPECT_EQ(singular.failure().row, 0);
+  EXPECT_THROW(plan.reserve(Operation::plain, 65), DimensionError);
+  EXPECT_THROW(plan.reserve(Operation::plain, -1), UsageError);
+}
+
+/// Room for many, also after a solve for fewer.
+TEST_F(TriangleOfDoublesOverRanks, what_was_reserved_stays) {
+  TriangleRanks<double> ranks(two_before_each(21), {3, 2});
+  for (int rank = 0; rank < 3; ++rank) ranks.plans[rank].reserve(Operation::plain, 50);
+  for (int rank = 0; rank < 3; ++rank) ranks.plans[rank].allocate();
+  (void)ranks.solve(Operation::plain, random_dense<double>(21, 2, 7));
+  for (const auto& network : ranks.networks)
+    EXPECT_EQ(network->bytes_in_use(), ranks.plans[0].symmetric_bytes(50));
+}
+
+TEST_F(TriangleOfDoublesOverRanks, costs_are_those_of_any_number_of_right_hand_sides) {
+  RankTriangleOptions options;
+  options.device = make_emulated_device();
+  options.network = make_emulated_networks({options.device}).front();
+  options.max_rhs = std::numeric_limits<index_t>::max();
+  const auto plan = plan_rank_triangle(two_before_each(5), options).value();
+  EXPECT_GT(plan.cost(3).bytes, plan.cost(1).bytes);
+  EXPECT_GT(plan.cost(1).bytes, 0);
 }
 
 }  // namespace

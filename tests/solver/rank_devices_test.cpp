@@ -1,6 +1,8 @@
 // The hall over ranks with a device each: budgets of their memory.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "rank_systems.hpp"
 
 namespace palmette {
@@ -18,6 +20,7 @@ class RanksWithDevices : public ::testing::Test {
 };
 
 /// Rank 1 alone has too little: for its part of the factor, for one right-hand side, or for more of them.
+/// Then all go on with one.
 TEST_F(RanksWithDevices, a_budget_that_is_too_small_on_one_is_the_same_error_of_all) {
   for (const MemoryKind memory : {MemoryKind::reference, MemoryKind::symmetric}) {
     std::vector<offset_t> in_use;  // of rank 1, after create and after solves
@@ -29,11 +32,18 @@ TEST_F(RanksWithDevices, a_budget_that_is_too_small_on_one_is_the_same_error_of_
       if (transport.rank() == 1 && budget > 0) options.device->limit_memory(budget);
       auto solver = RankSolver<double>::create(matrix_, options, transport).value();
       if (transport.rank() == 1 && budget == 0) in_use.push_back(options.device->bytes_in_use());
-      for (const index_t num_rhs : {1, 40}) {
+      const auto solve = [&](index_t num_rhs) {
         DenseMatrix<double> x(solver.size(), num_rhs);
         std::fill(x.values.begin(), x.values.end(), 1.0);
         EXPECT_TRUE(solver.solve(std::as_const(x).view(), x.view()).value().run.verify->verified);
         if (transport.rank() == 1 && budget == 0) in_use.push_back(options.device->bytes_in_use());
+      };
+      solve(1);
+      try {
+        solve(40);
+      } catch (const MemoryError&) {
+        solve(1);
+        throw;
       }
     };
     EXPECT_EQ(said_by_all<MemoryError>(3, [&](Transport& transport) { run(transport, 0); }), "");
@@ -58,7 +68,6 @@ TEST_F(RanksWithDevices, plain_triangles_are_solved_and_verified_by_all) {
         TriangularSolverOptions options;
         options.triangle.lower = lower;
         options.triangle.plan.device = make_emulated_device({.index = static_cast<int>(transport.rank())});
-        options.measure = false;
         options.method = lower ? SolveMethod::automatic : SolveMethod::devices_pushed;
         options.watchdog_seconds = 60;
         auto solver = TriangularSolver<double>::create(matrix_, options, transport).value();
@@ -70,6 +79,9 @@ TEST_F(RanksWithDevices, plain_triangles_are_solved_and_verified_by_all) {
           const Report report = solver.solve(b.view(), mine.view(), request).value();
           EXPECT_TRUE(report.verify->verified);
           EXPECT_EQ(report.solve->method, SolveMethod::devices_pushed);
+          EXPECT_EQ(report.solve->stream_gbs, 0);  // the memory of the host is not what limits devices
+          ASSERT_TRUE(report.solve->device.has_value());
+          EXPECT_EQ(report.solve->device->counts.launches, 2);
           EXPECT_EQ(report.notes.back().find("solved by " + std::to_string(num_ranks) + " ranks"), 0u);
           x[transport.rank()] = std::move(mine);
         }
@@ -102,19 +114,73 @@ TEST_F(RanksWithDevices, misuse_of_triangles_is_the_same_error_of_all) {
                     options.triangle.plan.of_world.tasks_per_element = 0;
                   }),
                   "0 tasks for each device"));
+  EXPECT_TRUE(has(refused([](TriangularSolverOptions& options, index_t rank) {
+                    if (rank == 2) options.triangle.plan.world = make_emulated_world(2);
+                  }),
+                  "rank 2: a triangle over ranks has one device on each"));
+  EXPECT_TRUE(has(refused([](TriangularSolverOptions& options, index_t) {
+                    options.triangle.plan.of_world.by_network = true;
+                  }),
+                  "rank 0: by_network, grid and layers are for a world of devices"));
 }
 
+/// What one rank passes is refused on all; then all solve.
+TEST_F(RanksWithDevices, wrong_vectors_of_one_rank_are_the_same_error_of_all_and_the_run_goes_on) {
+  const index_t n = matrix_->rows();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto said = [&](index_t rows, index_t columns, double value) {
+    return said_by_all<UsageError>(3, [&](Transport& transport) {
+      TriangularSolverOptions options;
+      options.triangle.plan.device = make_emulated_device({.index = static_cast<int>(transport.rank())});
+      options.watchdog_seconds = 60;
+      auto solver = TriangularSolver<double>::create(matrix_, options, transport).value();
+      const bool is_wrong = transport.rank() == 1;
+      DenseMatrix<double> right(n, 2);
+      DenseMatrix<double> wrong(is_wrong ? rows : n, is_wrong ? columns : 2);
+      if (is_wrong) wrong.values[1] = value;
+      const auto solve = [&](DenseMatrix<double>& x) {
+        return solver.solve(std::as_const(x).view(), x.view()).value();
+      };
+      EXPECT_EQ(solver.device(), nullptr);
+      EXPECT_THROW((void)solver.solve(OnDevice<const double>(right.view()), OnDevice<double>(right.view())),
+                   UsageError);
+      try {
+        (void)solve(wrong);
+      } catch (const UsageError&) {
+        EXPECT_TRUE(solve(right).verify->verified);
+        throw;
+      }
+    });
+  };
+  EXPECT_EQ(said(n, 2, nan).find("rank 1: "), 0u);
+  EXPECT_EQ(said(n - 1, 2, 1).find("rank 1: "), 0u);
+  EXPECT_NE(said(n, 1, 1).find("columns, but on another rank"), std::string::npos);
+}
+
+/// Then all go on with fewer right-hand sides, also in the direction that was solved before.
 TEST_F(RanksWithDevices, a_triangle_for_which_one_device_has_no_room_is_the_same_error_of_all) {
   const std::string said = said_by_all<MemoryError>(3, [&](Transport& transport) {
     TriangularSolverOptions options;
     options.triangle.plan.device = make_emulated_device({.index = static_cast<int>(transport.rank())});
     options.watchdog_seconds = 60;
-    if (transport.rank() == 2) options.triangle.plan.device->limit_memory(20000);
+    if (transport.rank() == 2) options.triangle.plan.device->limit_memory(30000);
     auto solver = TriangularSolver<double>::create(matrix_, options, transport).value();
-    DenseMatrix<double> x = testing::some_right_hand_sides<double>(solver.size(), 40);
-    (void)solver.solve(std::as_const(x).view(), x.view());
+    const auto solve = [&](Operation operation, index_t num_rhs) {
+      SolveRequest request;
+      request.operation = operation;
+      DenseMatrix<double> x = testing::some_right_hand_sides<double>(solver.size(), num_rhs);
+      EXPECT_TRUE(solver.solve(std::as_const(x).view(), x.view(), request).value().verify->verified);
+    };
+    solve(Operation::plain, 2);
+    try {
+      solve(Operation::transpose, 40);
+    } catch (const MemoryError&) {
+      solve(Operation::plain, 2);
+      solve(Operation::transpose, 1);
+      throw;
+    }
   });
-  EXPECT_EQ(said.find("rank 2: 20000 bytes of the memory of the device"), 0u) << said;
+  EXPECT_EQ(said.find("rank 2: 30000 bytes of the memory of the device"), 0u) << said;
 }
 
 }  // namespace
