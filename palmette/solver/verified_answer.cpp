@@ -142,7 +142,9 @@ std::optional<NumericalFailure> answer_singular_matrix(const AnswerSource<T>& so
                                                        const Dependence& dependence,
                                                        const SingularRequest<T>& wanted,
                                                        Verification& found) {
-  const auto& [apply, vectors, request] = wanted;
+  const ApplyInverse<T>& apply = wanted.apply;
+  AnswerVectors<T>& vectors = wanted.vectors;
+  const SolveRequest& request = wanted.request;
   if (source.singular == SingularAnswer::raise)
     return singular_failure(dependence, "remove dependent rows and columns, or regularize");
   const NullSpace<T>& null_space = source.null_space(apply);

@@ -131,7 +131,7 @@ TEST(rank_entries, whole_subtrees_grids_layers_and_threads) {
   const auto matrix = generated<double>("poisson2d5", 40);
   for (const ProcessGrid grid : {ProcessGrid{1, 3}, {3, 1}, {2, 2}})
     for (const auto& [layers, groups] : layers_and_groups)
-      run_ranks(grid.num_ranks() * layers, 5, [&](Transport& transport) {
+      run_ranks(grid.num_ranks() * layers, 5, [&, layers = layers, groups = groups](Transport& transport) {
         RankSolverOptions options = busy_ranks(FactorKind::llt);
         options.whole.kept = true;
         options.grid = grid;
