@@ -253,7 +253,7 @@ endfunction()
 # Sources of tests that need the emulator of devices, which sanitizers refuse: they would only be skipped.
 string(JOIN "|" PALMETTE_TESTS_BY_EMULATOR device_network device_plan device_ranks element_columns
        element_layers element_levels elements_faults elements_plan device_refine device_solver device_data
-       region_devices)
+       region_devices rank_triangle)
 
 # palmette_test(<room> [THREADED] [LIBS…]): one GoogleTest program tests/<room>/*_test.cpp, named test_<room>;
 # its tests carry the label unit, or unit-threaded, by which ./check chooses what runs under which sanitizer.

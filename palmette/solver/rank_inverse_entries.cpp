@@ -126,6 +126,7 @@ EntryTrace RankInverse<T>::solve_entries(Operation operation, const SparseMatrix
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                              \
+  template void RankInverse<T>::sum_counts(EntryReport&) const;                                              \
   template EntryTrace RankInverse<T>::solve_entries(Operation, const SparseMatrix<T>&, const WantedEntries&, \
                                                     DenseView<T>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
