@@ -193,6 +193,7 @@ TEST(rank_entries, empty_matrices_and_more_ranks_than_supernodes) {
 }
 
 TEST(rank_entries, devices_solve_whole_and_say_so) {
+  if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
   const auto matrix = generated<double>("poisson2d5", 8);
   run_ranks(2, 1, [&](Transport& transport) {
     RankSolverOptions options = busy_ranks(FactorKind::llt);
