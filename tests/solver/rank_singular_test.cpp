@@ -178,9 +178,8 @@ TEST(rank_null_space, has_the_same_bits_for_any_grid_order_of_delivery_and_input
           return;
         }
         EXPECT_TRUE(have_same_bits(first_basis, basis.basis.values)) << ranks << by_rows;
-        EXPECT_EQ(std::memcmp(first_x.data() + solver.first_row(), x.values.data(),
-                              x.values.size() * sizeof(double)),
-                  0)
+        EXPECT_TRUE(x.values.empty() || std::memcmp(first_x.data() + solver.first_row(), x.values.data(),
+                                                    x.values.size() * sizeof(double)) == 0)
             << ranks << by_rows;
       });
 }
