@@ -326,13 +326,8 @@ palmette_status solve_entries(palmette_solver* handle, palmette_operation operat
   require_entries(entries, x);
   EntryRequest request;
   request.operation = operation_from(operation);
-  const auto found =
-      solver.solve_entries(sparse_column<T>(0, solver.size(), *entries), wanted_of(*entries), request);
-  if (!found) return record(found.failure());
-  std::copy(found.value().x.values.begin(), found.value().x.values.end(), reinterpret_cast<T*>(x));
-  const EntryReport& report = found.value().report;
-  if (report.verified) return PALMETTE_OK;
-  return record_unverified("the solution is not verified: " + report.notes.back());
+  return told(
+      solver.solve_entries(sparse_column<T>(0, solver.size(), *entries), wanted_of(*entries), request), x);
 }
 
 template <class T>

@@ -1,6 +1,7 @@
 // What a C handle holds: a solver for one of two scalar types, and how new values enter its matrix.
 #pragma once
 
+#include <algorithm>
 #include <variant>
 
 #include "palmette/capi/palmette.h"
@@ -64,6 +65,15 @@ inline std::span<const index_t> wanted_of(const palmette_entries& entries) {
 /// @throws UsageError if an entry is in no such row
 template <class T>
 SparseMatrix<T> sparse_column(index_t first, index_t rows, const palmette_entries& entries);
+/// x ← the entries. @returns PALMETTE_OK, the failure recorded, or PALMETTE_NOT_VERIFIED with its sentence
+template <class T>
+palmette_status told(const Outcome<SolvedEntries<T>>& found, double* x) {
+  if (!found) return record(found.failure());
+  std::copy(found.value().x.values.begin(), found.value().x.values.end(), reinterpret_cast<T*>(x));
+  const EntryReport& report = found.value().report;
+  if (report.verified) return PALMETTE_OK;
+  return record_unverified("the solution is not verified: " + report.notes.back());
+}
 /// The unknowns of a boundary. @throws UsageError for a pointer that is NULL or a negative number
 std::vector<index_t> unknowns_from(const palmette_boundary& boundary);
 /// The status of a solution. @returns PALMETTE_OK, or PALMETTE_NOT_VERIFIED with its sentence recorded

@@ -132,6 +132,15 @@ void check_same_on_all(const RankTeam& ranks, std::uint64_t print, const std::st
   });
 }
 
+void check_same_columns(const RankTeam& ranks, index_t columns_of_b) {
+  const index_t most = ranks.transport.agree(columns_of_b);
+  check_on_all(ranks, [&] {
+    if (columns_of_b != most)
+      throw DimensionError("b has " + std::to_string(columns_of_b) + " columns, but on another rank " +
+                           std::to_string(most));
+  });
+}
+
 void check_parts(const RankTeam& ranks, index_t rows, const PartOfRank& one, const PartOfRank& other) {
   check_on_all(ranks, [&] {
     if (one.rows == rows && other.rows == rows && one.cols == other.cols) return;

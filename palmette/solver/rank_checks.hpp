@@ -32,6 +32,9 @@ struct PartOfRank {
 /// @throws DimensionError on all ranks unless both parts of each have as many rows, and equally many columns
 void check_parts(const RankTeam& ranks, index_t rows, const PartOfRank& one, const PartOfRank& other);
 
+/// Every rank must call it. @throws DimensionError on all ranks unless b has as many columns on each
+void check_same_columns(const RankTeam& ranks, index_t columns_of_b);
+
 /// Rows [first, first + count) of a rank.
 struct RowsOfRank {
   index_t first = 0;

@@ -1,8 +1,8 @@
 // Solves for single entries over ranks: what Solver does, with checks that all ranks make together.
 #include <algorithm>
-#include <cstring>
 
 #include "palmette/solver/entry_blocks.hpp"
+#include "palmette/solver/rank_facts.hpp"
 #include "palmette/solver/rank_solver.hpp"
 #include "palmette/solver/rank_state.hpp"
 
@@ -35,12 +35,7 @@ std::vector<index_t> wanted_by_all(const RankTeam& ranks, std::span<const index_
   exchange(ranks.transport, [&] {
     pieces = gather_from_all(ranks.transport, ranks.team, pool.copy(std::as_bytes(mine)), ranks.drive);
   });
-  std::vector<index_t> all;
-  for (const SharedBytes& piece : pieces) {
-    const auto* const rows = reinterpret_cast<const index_t*>(piece.data());
-    all.insert(all.end(), rows, rows + piece.size() / sizeof(index_t));
-  }
-  return sorted_once(std::move(all));
+  return rows_of_all(pieces);
 }
 
 template <class T>
@@ -120,7 +115,7 @@ Outcome<SolvedEntries<T>> RankSolver<T>::solve_entries_rows(const SparseMatrix<T
       check_entry_request(b.rows(), b, {}, first_row());
       check_wanted_rows(size(), wanted);
     });
-    state.check_same_columns(b.cols());
+    check_same_columns(state.ranks(), b.cols());
     SparseMatrix<T> whole;
     std::vector<index_t> all;
     exchange(state.transport, [&] {

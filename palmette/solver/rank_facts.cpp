@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "palmette/solver/entry_check.hpp"
+
 namespace palmette {
 namespace {
 
@@ -100,6 +102,28 @@ PivotFacts joined_over_ranks(const PivotFacts& mine, Transport& transport, Threa
   std::sort(pivots.perturbed_columns.begin(), pivots.perturbed_columns.end());
   pivots.perturbed_columns.resize(std::min(pivots.perturbed_columns.size(), listed_columns));
   if (pivots.largest_pivot == 0) pivots.smallest_pivot = 0;
+  return all;
+}
+
+std::vector<index_t> rows_of_all(const std::vector<SharedBytes>& pieces) {
+  std::vector<index_t> all;
+  for (const SharedBytes& piece : pieces) {
+    const auto rows = items_of<index_t>(piece);
+    all.insert(all.end(), rows.begin(), rows.end());
+  }
+  return sorted_once(std::move(all));
+}
+
+std::vector<std::vector<index_t>> rows_by_rank(std::span<const index_t> mine, const RankTeam& ranks) {
+  std::vector<std::vector<index_t>> all;
+  BytePool pool;
+  exchange(ranks.transport, [&] {
+    for (const SharedBytes& piece :
+         gather_from_all(ranks.transport, ranks.team, pool.copy(std::as_bytes(mine)), ranks.drive)) {
+      const auto rows = items_of<index_t>(piece);
+      all.emplace_back(rows.begin(), rows.end());
+    }
+  });
   return all;
 }
 

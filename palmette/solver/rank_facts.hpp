@@ -3,9 +3,11 @@
 
 #include <cstring>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <vector>
 
+#include "palmette/solver/rank_inverse.hpp"
 #include "palmette/solver/rank_solver.hpp"
 
 namespace palmette {
@@ -22,6 +24,17 @@ std::vector<V> values_of_ranks(const V& mine, Transport& transport, ThreadTeam& 
     std::memcpy(&all.emplace_back(), piece.data(), sizeof(V));
   return all;
 }
+
+/// The items of a piece.
+template <class Item>
+std::span<const Item> items_of(const SharedBytes& piece) {
+  static_assert(std::is_trivially_copyable_v<Item>);
+  return {reinterpret_cast<const Item*>(piece.data()), piece.size() / sizeof(Item)};
+}
+/// The rows of all pieces, ascending, each once.
+std::vector<index_t> rows_of_all(const std::vector<SharedBytes>& pieces);
+/// The rows of each rank, by rank. Every rank must call it.
+std::vector<std::vector<index_t>> rows_by_rank(std::span<const index_t> mine, const RankTeam& ranks);
 
 /// Pivots of a rank's own diagonal blocks, or the failure found in them.
 struct PivotFacts {

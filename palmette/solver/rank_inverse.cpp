@@ -2,9 +2,9 @@
 #include "palmette/solver/rank_inverse.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "palmette/solver/rank_checks.hpp"
+#include "palmette/solver/rank_facts.hpp"
 
 namespace palmette {
 
@@ -29,14 +29,7 @@ RankInverse<T>::RankInverse(const RankTeam& ranks, const RankSolveParts<T>& part
       plan_(plan_for(parts, options, ranks.transport.rank())),
       record_(ranks.team.size()) {
   prepare();
-  exchange(ranks_.transport, [&] {
-    const std::vector<SharedBytes> pieces =
-        gather_from_all(ranks_.transport, ranks_.team, pool_.copy(std::as_bytes(rows())), ranks_.drive);
-    for (const SharedBytes& piece : pieces) {
-      std::vector<index_t>& rows = rows_.emplace_back(piece.size() / sizeof(index_t));
-      if (!rows.empty()) std::memcpy(rows.data(), piece.data(), piece.size());
-    }
-  });
+  rows_ = rows_by_rank(rows(), ranks_);
   run_.emplace(options.device ? PlannedTransports() : planned, ranks_.transport,
                [&] { return transport_plan_of_solves(options, parts.layers); });
 }

@@ -231,15 +231,13 @@ struct RankSchurSolver<T>::State {
   }
 
   /// x ← diag(A_II, 1)⁻¹·x.
-  void apply(DenseView<T> x) { solver->made.inverse->apply(Operation::plain, DenseView<const T>(x), x); }
+  void apply(DenseView<T> x) { solver->inverse_in_place()(Operation::plain, x); }
 
   /// Of whole vectors, inside `exchange`.
   Verification solve_interior(DenseView<const T> b, DenseView<T> x) {
     const DenseMatrix<T> inside = masked(b, on_boundary, false);
     for (index_t j = 0; j < b.cols; ++j) std::copy_n(inside.view().column(j), b.rows, x.column(j));
-    const ApplyInverse<T> inverse = [this](Operation operation, DenseView<T> y) {
-      solver->made.inverse->apply(operation, DenseView<const T>(y), y);
-    };
+    const ApplyInverse<T> inverse = solver->inverse_in_place();
     inverse(Operation::plain, x);
     return with_matrix(*solver->made.input, [&](const auto& matrix) {
       return refine<T>(matrix, Operation::plain, inverse, inside.view(), x);
@@ -286,9 +284,7 @@ struct RankSchurSolver<T>::State {
   }
 
   Verification solve_interior_together(DenseView<const T> b, DenseView<T> x) {
-    Verification found;
-    exchange(transport(), [&] { found = solve_interior(b, x); });
-    return found;
+    return result_of_exchange(transport(), [&] { return solve_interior(b, x); });
   }
 
   void check_given_part(DenseView<const T> part, index_t num_rhs) const {

@@ -38,14 +38,6 @@ void check_rank_options(const RankSolverOptions& options, index_t num_ranks) {
                                      : "; there must be at least 1"));
 }
 
-/// As `exchange`, of work with a result. Every rank must call it.
-template <class Work>
-auto result_of_exchange(Transport& transport, const Work& work) {
-  std::optional<decltype(work())> result;
-  exchange(transport, [&] { result.emplace(work()); });
-  return *std::move(result);
-}
-
 inline constexpr const char* no_memory_to_solve = "out of memory while a system was solved over ranks";
 
 template <class T>
@@ -191,13 +183,24 @@ struct RankSolver<T>::State {
   Outcome<InverseEntries<T>> inverse_entries(std::span<const index_t> row, std::span<const index_t> column,
                                              const InverseRequest& request);
 
+  /// x ← op(A)⁻¹·x, inside `exchange`; keeps the factor.
+  ApplyInverse<T> inverse_in_place() const {
+    return [inverse = made.inverse](Operation operation, DenseView<T> x) {
+      inverse->apply(operation, DenseView<const T>(x), x);
+    };
+  }
+  /// Of the input, which keeps it.
+  WholeOrShare<T> matrix() const {
+    AnswerSource<T> source;
+    made.input->attach(source);
+    return source.with_matrix([](const auto& matrix) { return WholeOrShare<T>(matrix); });
+  }
+
   /// Inside `exchange`.
   Outcome<NullBasis<T>> null_basis() {
     AnswerSource<T> source;
     made.input->attach(source);
-    const ApplyInverse<T> inverse = [this](Operation operation, DenseView<T> x) {
-      made.inverse->apply(operation, DenseView<const T>(x), x);
-    };
+    const ApplyInverse<T> inverse = inverse_in_place();
     return source.with_matrix([&](const auto& matrix) {
       return verified_basis(made.null_space->get(matrix, made.input->symmetry(), inverse), matrix);
     });
@@ -215,14 +218,9 @@ struct RankSolver<T>::State {
   }
 
   ReplacedPivots<T> decide(const Inertia& counted) {
-    AnswerSource<T> source;
-    made.input->attach(source);
-    const ApplyInverse<T> inverse = [this](Operation operation, DenseView<T> x) {
-      made.inverse->apply(operation, DenseView<const T>(x), x);
-    };
-    return decide_replaced_pivots<T>(
-        {source.share != nullptr ? WholeOrShare<T>(*source.share) : WholeOrShare<T>(*source.matrix),
-         made.input->pattern().nnz(), made.replaced, counted, cost(1).flops, inverse, true, false});
+    const ApplyInverse<T> inverse = inverse_in_place();
+    return decide_replaced_pivots<T>({matrix(), made.input->pattern().nnz(), made.replaced, counted,
+                                      cost(1).flops, inverse, true, false});
   }
 
   /// Products of a file of this rank. Every rank must call it.
@@ -245,15 +243,7 @@ struct RankSolver<T>::State {
   /// Each rank's rows of b and x are as many as those of the matrix, and all ranks have as many columns.
   void check_own_rows(DenseView<const T> b, DenseView<T> x) {
     check_parts(ranks(), num_rows(), {"b", b.rows, b.cols}, {"x", x.rows, x.cols});
-    check_same_columns(b.cols);
-  }
-  void check_same_columns(index_t columns_of_b) {
-    const index_t most = transport.agree(columns_of_b);
-    check_on_all(ranks(), [&] {
-      if (columns_of_b != most)
-        throw DimensionError("b has " + std::to_string(columns_of_b) + " columns, but on another rank " +
-                             std::to_string(most));
-    });
+    check_same_columns(ranks(), b.cols);
   }
 
   /// Solve with whole vectors, from and to this rank's rows.

@@ -2,9 +2,9 @@
 #include "palmette/solver/rank_triangle_inverse.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 #include "palmette/solver/rank_checks.hpp"
+#include "palmette/solver/rank_facts.hpp"
 #include "palmette/solver/rank_network.hpp"
 
 namespace palmette {
@@ -41,14 +41,7 @@ Outcome<std::shared_ptr<RankTriangleInverse<T>>> RankTriangleInverse<T>::create(
   check_on_all(made->ranks(), [&] { plan.emplace(plan_rank_triangle(triangle, planned)); });
   if (!*plan) return plan->failure();
   made->plan_.emplace(std::move(*plan).value());
-  exchange(transport, [&] {
-    const auto own = std::as_bytes(made->plan_->rows());
-    for (const SharedBytes& piece :
-         gather_from_all(transport, made->team_, made->pool_.copy(own), made->ranks().drive)) {
-      std::vector<index_t>& rows = made->rows_.emplace_back(piece.size() / sizeof(index_t));
-      if (!rows.empty()) std::memcpy(rows.data(), piece.data(), piece.size());
-    }
-  });
+  made->rows_ = rows_by_rank(made->plan_->rows(), made->ranks());
   return made;
 }
 

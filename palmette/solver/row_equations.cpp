@@ -1,16 +1,11 @@
 // Equations and sparse right-hand sides of a matrix whose rows lie on several ranks.
 #include <algorithm>
-#include <cstring>
 
+#include "palmette/solver/rank_facts.hpp"
 #include "palmette/solver/rank_input.hpp"
 
 namespace palmette {
 namespace {
-
-template <class Item>
-std::span<const Item> items_of(const SharedBytes& piece) {
-  return {reinterpret_cast<const Item*>(piece.data()), piece.size() / sizeof(Item)};
-}
 
 /// Each rank checks those of its rows.
 template <class T>
@@ -26,12 +21,7 @@ class RowEquations final : public Equations<T> {
 
   std::vector<index_t> unknowns(std::span<const index_t> rows) const override {
     const std::vector<index_t> mine = unknowns_of(own_.columns.pattern, own_rows(rows), own_.first);
-    std::vector<index_t> all;
-    for (const SharedBytes& piece : gather_(std::as_bytes(std::span(mine)))) {
-      const auto some = items_of<index_t>(piece);
-      all.insert(all.end(), some.begin(), some.end());
-    }
-    return sorted_once(std::move(all));
+    return rows_of_all(gather_(std::as_bytes(std::span(mine))));
   }
 
   double error(std::span<const index_t> rows, std::span<const KnownEntries<T>> columns) const override {

@@ -127,22 +127,17 @@ template <class T>
 Outcome<Report> TriangularSolver<T>::State::solve_over_ranks(DenseView<const T> b, DenseView<T> x,
                                                              const SolveRequest& request) {
   const RankTeam ranks = over_ranks->ranks();
-  const index_t most = ranks.transport.agree(b.cols);
+  check_same_columns(ranks, b.cols);
   DenseMatrix<T> kept;
   check_on_all(ranks, [&] {
-    if (b.cols != most)
-      throw DimensionError("b has " + std::to_string(b.cols) + " columns, but on another rank " +
-                           std::to_string(most));
     check_right_hand_sides(matrix->rows(), b, x);
     check_threads(request.threads);
     kept = copy_if_overlapping(b, x);
   });
-  std::optional<Outcome<Report>> answer;
-  exchange(ranks.transport, [&] {
+  return result_of_exchange(ranks.transport, [&] {
     const DenseView<const T> rhs = kept.values.empty() ? b : std::as_const(kept).view();
-    answer.emplace(make_answer(source(b.cols, request), report, rhs, x, request));
+    return make_answer(source(b.cols, request), report, rhs, x, request);
   });
-  return *std::move(answer);
 }
 
 void set_device(TriangularSolverOptions& options, std::string_view name) {

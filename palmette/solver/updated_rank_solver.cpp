@@ -42,20 +42,13 @@ struct UpdatedRankSolver<T>::State {
   UpdatedSolver<T> updated;
 
   static FactorOfMatrix<T> factor_of(const std::shared_ptr<typename RankSolver<T>::State>& solver) {
-    const RankProducts<T>& made = solver->made;
-    AnswerSource<T> source;
-    made.input->attach(source);
-    return {source.share != nullptr ? WholeOrShare<T>(*source.share) : WholeOrShare<T>(*source.matrix),
-            made.input, made.input->pattern().nnz(), solver->cost(1).flops,
-            [inverse = made.inverse](Operation operation, DenseView<T> x) {
-              inverse->apply(operation, DenseView<const T>(x), x);
-            }};
+    const RankInput<T>& input = *solver->made.input;
+    return {solver->matrix(), solver->made.input, input.pattern().nnz(), solver->cost(1).flops,
+            solver->inverse_in_place()};
   }
 
   UpdateReport solve_together(DenseView<const T> b, DenseView<T> x, Operation operation) {
-    UpdateReport report;
-    exchange(of_solver->transport, [&] { report = updated.solve(b, x, operation); });
-    return report;
+    return result_of_exchange(of_solver->transport, [&] { return updated.solve(b, x, operation); });
   }
 };
 
@@ -69,14 +62,13 @@ Outcome<UpdatedRankSolver<T>> RankSolver<T>::update(SparseMatrix<T> u, SparseMat
           state_->made.input->check_unchanged();
           check_change(size(), u, v);
         });
-        std::optional<Outcome<UpdatedSolver<T>>> made;
-        exchange(state_->transport, [&] {
-          made.emplace(make_updated<T>(UpdatedRankSolver<T>::State::factor_of(state_),
-                                       {std::move(u), std::move(v)}));
+        auto made = result_of_exchange(state_->transport, [&] {
+          return make_updated<T>(UpdatedRankSolver<T>::State::factor_of(state_),
+                                 {std::move(u), std::move(v)});
         });
-        if (!*made) return made->failure();
+        if (!made) return made.failure();
         return UpdatedRankSolver<T>(std::make_unique<typename UpdatedRankSolver<T>::State>(
-            typename UpdatedRankSolver<T>::State{state_, state_->made.input, std::move(*made).value()}));
+            typename UpdatedRankSolver<T>::State{state_, state_->made.input, std::move(made).value()}));
       });
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,14 @@ struct AgreedError {};
 /// all.
 /// @throws what this rank's work threw, BrokenRun for the others; an AgreedError on all, and the run goes on
 void exchange(Transport& transport, const std::function<void()>& work);
+
+/// As `exchange`, of work with a result. Every rank must call it.
+template <class Work>
+auto result_of_exchange(Transport& transport, const Work& work) {
+  std::optional<decltype(work())> result;
+  exchange(transport, [&] { result.emplace(work()); });
+  return *std::move(result);
+}
 
 /// Every rank contributes some bytes, and gets those of all, by rank (its own included). Every rank must call
 /// it, and no other messages may be in transit: `exchange` ensures that.

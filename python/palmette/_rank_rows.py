@@ -116,6 +116,23 @@ def core_options(
     }
 
 
+class OfRows:
+    """What has some rows of a matrix on each process."""
+
+    _shape: Tuple[int, int]
+    _first_row: int
+
+    @property
+    def shape(self) -> Tuple[int, int]:
+        """Shape of the whole matrix."""
+        return (self._shape[1], self._shape[1])
+
+    @property
+    def rows(self) -> range:
+        """The rows of this process."""
+        return range(self._first_row, self._first_row + self._shape[0])
+
+
 class OwnRows:
     """This process's rows of a matrix that all processes hold together."""
 

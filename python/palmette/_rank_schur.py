@@ -8,9 +8,10 @@ from typing import Any, Dict, NamedTuple, Optional, Tuple
 import numpy as np
 
 from . import _input
-from ._rank_rows import OwnRows, _mpi, communicator_of, core_options, own_right_hand_sides, together
+from ._rank_rows import OfRows, OwnRows, _mpi, communicator_of, core_options, own_right_hand_sides, together
+from ._schur import Complement
 from ._verified import count
-from .errors import DimensionError, UnverifiedWarning, UsageError
+from .errors import UnverifiedWarning, UsageError
 
 
 class BlockCyclic(NamedTuple):
@@ -21,7 +22,7 @@ class BlockCyclic(NamedTuple):
     grid: Optional[Tuple[int, int]] = None  # None: all processes, nearly square
 
 
-class RowSchurComplement:
+class RowSchurComplement(OfRows, Complement):
     """`palmette.SchurComplement` over MPI ranks, each of which provides some rows of A.
 
     The processes share the factorization, which stops before the boundary, and then send their entries of S
@@ -78,29 +79,13 @@ class RowSchurComplement:
         self._report = self._core.report()
         rows, columns, values = self._core.complement()
         self._complement = values.reshape((rows, columns), order="F")
-        self._solve_report: Optional[Dict[str, Any]] = None
         if not self._report["verified"]:
             warnings.warn(self._report["notes"][0], UnverifiedWarning, stacklevel=2)
-
-    @property
-    def shape(self) -> Tuple[int, int]:
-        """Shape of A."""
-        return (self._shape[1], self._shape[1])
-
-    @property
-    def rows(self) -> range:
-        """The rows of A of this process."""
-        return range(self._first_row, self._first_row + self._shape[0])
 
     @property
     def dtype(self) -> np.dtype:
         """Scalar type of S: the widest of all processes."""
         return self._dtype
-
-    @property
-    def boundary(self) -> np.ndarray:
-        """The unknowns of S, counted from 0."""
-        return self._boundary
 
     @property
     def S(self) -> np.ndarray:
@@ -190,20 +175,6 @@ class RowSchurComplement:
         x = np.empty(given.columns.shape, dtype=self._dtype, order="F")
         self._tell(self._core.expand(given.columns, known.columns, x))
         return given.answer(x)
-
-    def _fitting(self, b: Any, x_boundary: Any) -> Tuple[np.ndarray, np.ndarray]:
-        b, part = _input.dense(b), _input.dense(x_boundary)
-        wanted = (len(self._boundary),) + b.shape[1:]
-        if part.shape != wanted:
-            raise DimensionError(f"x_boundary has shape {part.shape}; it needs {wanted}")
-        common = np.result_type(b, part)
-        return b.astype(common, copy=False), part.astype(common, copy=False)
-
-    def _tell(self, report: Dict[str, Any]) -> None:
-        self._solve_report = report
-        if not report["verified"]:
-            said = f"the solution is not verified: its backward error is {report['backward_error']:.1e}"
-            warnings.warn(said, UnverifiedWarning, stacklevel=3)
 
     def __repr__(self) -> str:
         n, m = self._shape[1], len(self._boundary)

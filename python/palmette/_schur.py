@@ -13,7 +13,34 @@ from ._verified import count
 from .errors import DimensionError, UnverifiedWarning
 
 
-class SchurComplement:
+class Complement:
+    """What Schur complements of one process and over ranks share."""
+
+    _boundary: np.ndarray
+    _solve_report: Optional[Dict[str, Any]] = None
+
+    @property
+    def boundary(self) -> np.ndarray:
+        """The unknowns of S, counted from 0."""
+        return self._boundary
+
+    def _tell(self, report: Dict[str, Any]) -> None:
+        self._solve_report = report
+        if not report["verified"]:
+            said = f"the solution is not verified: its backward error is {report['backward_error']:.1e}"
+            warnings.warn(said, UnverifiedWarning, stacklevel=3)
+
+    def _fitting(self, b: Any, x_boundary: Any) -> Tuple[np.ndarray, np.ndarray]:
+        """b and the boundary's part of x with a common scalar type, if their shapes fit."""
+        b, part = _input.dense(b), _input.dense(x_boundary)
+        wanted = (len(self._boundary),) + b.shape[1:]
+        if part.shape != wanted:
+            raise DimensionError(f"x_boundary has shape {part.shape}; it needs {wanted}")
+        common = np.result_type(b, part)
+        return b.astype(common, copy=False), part.astype(common, copy=False)
+
+
+class SchurComplement(Complement):
     """A with its interior eliminated: S = A_BB − A_BI A_II⁻¹ A_IB on the boundary B, dense.
 
     The boundary comes last in the order of elimination, and the factorization stops before it. To solve
@@ -73,7 +100,6 @@ class SchurComplement:
         self._report = self._core.report()
         m = len(self._boundary)
         self._complement = self._core.complement().reshape((m, m), order="F")
-        self._solve_report: Optional[Dict[str, Any]] = None
         if not self._report["verified"]:
             warnings.warn(self._report["notes"][0], UnverifiedWarning, stacklevel=2)
 
@@ -86,11 +112,6 @@ class SchurComplement:
     def dtype(self) -> np.dtype:
         """Scalar type of S."""
         return self._dtype
-
-    @property
-    def boundary(self) -> np.ndarray:
-        """The unknowns of S, counted from 0."""
-        return self._boundary
 
     @property
     def S(self) -> np.ndarray:
@@ -172,22 +193,12 @@ class SchurComplement:
         UnverifiedWarning
             If x fails verification as a solution of the whole system.
         """
-        b, part = _input.dense(b), _input.dense(x_boundary)
-        m = len(self._boundary)
-        if part.shape != (m,) + b.shape[1:]:
-            raise DimensionError(f"x_boundary has shape {part.shape}; it needs {(m,) + b.shape[1:]}")
-        common = np.result_type(b, part)
-        given = _input.as_right_hand_sides(b.astype(common), self._shape[0], self._dtype)
-        known = _input.as_right_hand_sides(part.astype(common), m, self._dtype)
+        b, part = self._fitting(b, x_boundary)
+        given = _input.as_right_hand_sides(b, self._shape[0], self._dtype)
+        known = _input.as_right_hand_sides(part, len(self._boundary), self._dtype)
         x = np.empty_like(given.columns, order="F")
         self._tell(self._core.expand(given.columns, known.columns, x))
         return given.answer(x)
-
-    def _tell(self, report: Dict[str, Any]) -> None:
-        self._solve_report = report
-        if not report["verified"]:
-            said = f"the solution is not verified: its backward error is {report['backward_error']:.1e}"
-            warnings.warn(said, UnverifiedWarning, stacklevel=3)
 
     def __repr__(self) -> str:
         rows, columns = self._shape

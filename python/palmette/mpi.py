@@ -23,6 +23,7 @@ import numpy as np
 from . import _input
 from ._rank_entries import RankEntries
 from ._rank_rows import (
+    OfRows,
     OwnRows,
     _mpi,
     as_csr,
@@ -40,7 +41,7 @@ from .errors import DimensionError, SingularWarning, UnverifiedWarning, UsageErr
 __all__ = ["BlockCyclic", "RowSchurComplement", "RowSolver", "UpdatedRowSolver", "load", "solve"]
 
 
-class RowSolver(RankEntries):
+class RowSolver(OfRows, RankEntries):
     """A matrix factored over MPI ranks, each of which provides some of its rows.
 
     Parameters
@@ -136,16 +137,6 @@ class RowSolver(RankEntries):
         core = getattr(_mpi, f"RowSolver_{self._dtype.name}")
         self._core = core.create(own.arrays, self._comm.py2f(), options)
         self._report = self._core.report()
-
-    @property
-    def shape(self) -> Tuple[int, int]:
-        """Shape of the whole matrix."""
-        return (self._shape[1], self._shape[1])
-
-    @property
-    def rows(self) -> range:
-        """The rows of this process."""
-        return range(self._first_row, self._first_row + self._shape[0])
 
     @property
     def dtype(self) -> np.dtype:

@@ -278,12 +278,7 @@ palmette_status solve_entries(palmette_rank_solver* handle, palmette_operation o
     request.operation = operation_from(operation);
     b = sparse_column<T>(solver.first_row(), solver.num_rows(), *entries);
   });
-  const auto found = solver.solve_entries_rows(b, wanted_of(*entries), request);
-  if (!found) return record(found.failure());
-  std::copy(found.value().x.values.begin(), found.value().x.values.end(), reinterpret_cast<T*>(x));
-  const EntryReport& report = found.value().report;
-  if (report.verified) return PALMETTE_OK;
-  return record_unverified("the solution is not verified: " + report.notes.back());
+  return told(solver.solve_entries_rows(b, wanted_of(*entries), request), x);
 }
 
 template <class T>
