@@ -139,23 +139,21 @@ void wake(const void* p) {
   for (Lane* const lane : lanes) unpark(*lane);
 }
 void wake_range(const char* p, int bytes) {
+  if (world->parked.empty()) return;
   for (int k = 0; k < bytes; k += 4) wake(p + k);
 }
 
 /// Some stores of an owner reach the next wider owner (or all).
 void pass_on(Delayed& from, Delayed* wider, int one_of) {
-  std::vector<Delayed::Entry> kept;
-  for (auto& e : from.entries) {
-    if (one_of > 1 && world->random() % one_of != 0) {
-      kept.push_back(e);
-      continue;
-    }
-    if (wider != nullptr && !wider->covers(e.at, e.bytes))
-      wider->entries.push_back(e);
-    else if (wider == nullptr)
-      wake_range(e.at, e.bytes);
-  }
-  from.entries.swap(kept);
+  const auto stays = [&](const Delayed::Entry& e) {
+    if (one_of > 1 && world->random() % static_cast<unsigned>(one_of) != 0) return true;
+    if (wider == nullptr) wake_range(e.at, e.bytes);
+    else if (!wider->covers(e.at, e.bytes)) wider->entries.push_back(e);
+    return false;
+  };
+  auto& entries = from.entries;
+  entries.erase(std::remove_if(entries.begin(), entries.end(), [&](const auto& e) { return !stays(e); }),
+                entries.end());
 }
 /// The running thread publishes at a scope: its own stores and those handed to it by its block or device.
 void publish(Lane& lane, Scope scope) {

@@ -1,4 +1,6 @@
 // What kernels call: barriers, collectives, atomic accesses, fences, and the network between devices.
+#include <span>
+
 #include "palmette/device/emulator_state.hpp"
 
 namespace palmette::emulate {
@@ -53,7 +55,7 @@ void converge(Lane& lane) {
 }
 
 /// Each has seen what all have seen.
-void join_all(const std::vector<Lane*>& lanes) {
+void join_all(std::span<Lane* const> lanes) {
   if (!world->options.find_races) return;
   VectorClock all;
   for (const Lane* lane : lanes) join(all, lane->clock);
@@ -110,10 +112,17 @@ bool same_call(const CollectiveCall& a, const CollectiveCall& b) {
   return a.kind == b.kind && a.mask == b.mask && a.where.number == b.where.number;
 }
 
+/// Lanes of one warp, ascending: collectives are too many for memory of their own.
+struct WarpLanes {
+  std::array<Lane*, 32> lane;
+  std::size_t count = 0;
+  operator std::span<Lane* const>() const { return {lane.data(), count}; }
+};
+
 /// The lanes that the call names, if all have come to it; otherwise none.
-std::vector<Lane*> lanes_of_call(Block& block, int warp, const Lane& arrived) {
+WarpLanes lanes_of_call(Block& block, int warp, const Lane& arrived) {
   const CollectiveCall& call = arrived.waiting;
-  std::vector<Lane*> lanes;
+  WarpLanes lanes;
   for (int bit = 0; bit < 32; ++bit) {
     const int index = warp * 32 + bit;
     if ((call.mask >> bit & 1) == 0 || index >= static_cast<int>(block.lanes.size())) continue;
@@ -126,24 +135,25 @@ std::vector<Lane*> lanes_of_call(Block& block, int warp, const Lane& arrived) {
                      place(lane.waiting.where) + " are executed by lanes that name each other");
       return {};
     }
-    lanes.push_back(&lane);
+    lanes.lane[lanes.count++] = &lane;
   }
   return lanes;
 }
 
-void vote(const std::vector<Lane*>& lanes) {
+void vote(std::span<Lane* const> lanes) {
   unsigned votes = 0;
   for (const Lane* lane : lanes)
     votes |= static_cast<unsigned>(lane->waiting.bits & 1) << (lane->index & 31);
   for (Lane* lane : lanes) lane->waiting.result = votes;
 }
 
-void shuffle_bits(const std::vector<Lane*>& lanes, int warp) {
+void shuffle_bits(std::span<Lane* const> lanes) {
+  std::array<const Lane*, 32> by_number{};
+  for (const Lane* lane : lanes) by_number[lane->index & 31] = lane;
   for (Lane* lane : lanes) {
-    const int source = warp * 32 + lane->waiting.from;
-    const auto from = std::find_if(lanes.begin(), lanes.end(),
-                                   [&](const Lane* other) { return other->index == source; });
-    if (from != lanes.end()) lane->waiting.result = (*from)->waiting.bits;
+    const int number = lane->waiting.from;
+    const Lane* const from = number >= 0 && number < 32 ? by_number[static_cast<std::size_t>(number)] : nullptr;
+    if (from != nullptr) lane->waiting.result = from->waiting.bits;
     else
       world->error("shuffle at " + place(lane->waiting.where) + " reads from lane " +
                    std::to_string(lane->waiting.from) + ", which does not take part");
@@ -153,13 +163,14 @@ void shuffle_bits(const std::vector<Lane*>& lanes, int warp) {
 }  // namespace
 
 void finish_warp_collective(Block& block, int warp, Lane& arrived) {
-  const std::vector<Lane*> lanes = lanes_of_call(block, warp, arrived);
+  const WarpLanes found = lanes_of_call(block, warp, arrived);
+  const std::span<Lane* const> lanes = found;
   if (lanes.empty()) return;
   // Shuffles and votes order no memory; only the warp barrier does.
   switch (arrived.waiting.kind) {
     case 'b': vote(lanes); break;
     case 'w': join_all(lanes); break;
-    default: shuffle_bits(lanes, warp);
+    default: shuffle_bits(lanes);
   }
   const bool whole_warp = arrived.waiting.mask == 0xffffffffu;
   for (Lane* lane : lanes) {

@@ -219,11 +219,15 @@ std::size_t draw_lane() {
   if (w.random() % 1024 == 0) draw_priorities(*w.runnable[w.draw(w.runnable.size())].lane->block);
   const std::size_t size = w.runnable.size();
   std::size_t best = w.draw(size);
+  double highest = w.runnable[best].priority;
   std::uint64_t bits = 0;  // two draws each: this is most of what switches cost
   for (int k = 1; k < contestants[w.options.seed % 3]; ++k) {
     bits = k % 2 == 1 ? w.random() : bits >> 32;
     const std::size_t other = (bits & 0xffffffff) * size >> 32;
-    if (w.runnable[other].priority > w.runnable[best].priority) best = other;
+    const double priority = w.runnable[other].priority;
+    if (priority <= highest) [[likely]] continue;
+    best = other;
+    highest = priority;
   }
   return best;
 }
