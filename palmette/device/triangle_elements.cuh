@@ -192,10 +192,8 @@ template <class T, Sharing sharing, Fault fault>
 struct PushedSums {
   const ColumnSweep<T>& s;
   bool is_source = false;
+  long long to_slot = 0;  ///< from the place of a sum of this row to that of what the lane's element adds
 
-  PALMETTE_DEVICE long long slot_of(int element, long long place) const {
-    return s.first_of(static_cast<long long>(element) * s.a.n) + place;
-  }
   PALMETTE_DEVICE bool wait(int row) {
     is_source = s.has_source(row, gpu::lane());
     bool came = true;
@@ -203,13 +201,14 @@ struct PushedSums {
       came = comes<gpu::Scope::device>(s, row, &s.at.remaining[row], 0);
       gpu::fence<gpu::Scope::device>();
     } else if (is_source) {
-      came = flag_comes(row);
+      const long long slot = s.slot_of(row, gpu::lane());
+      to_slot = s.first_of(slot - row);
+      came = flag_comes(row, &s.at.arrived[slot]);
     }
     return of_all_lanes(came);
   }
   /// A network may bring the sums after the flag; only its own wait, behind the flag, says that they came.
-  PALMETTE_DEVICE bool flag_comes(int row) const {
-    std::uint64_t* const arrived = flag_of(gpu::lane(), row);
+  PALMETTE_DEVICE bool flag_comes(int row, std::uint64_t* arrived) const {
     if (!comes<scope_of_others<fault>>(s, row, arrived, s.at.run)) return false;
     if constexpr (sharing == Sharing::put && fault != Fault::no_network_wait) {
 #if defined(PALMETTE_WITH_NVSHMEM) || (!defined(__CUDACC__) && !defined(__HIPCC__))
@@ -223,7 +222,7 @@ struct PushedSums {
   PALMETTE_DEVICE T of(long long place) const {
     T sum = zero<T>();
     if (is_source && gpu::lane() == s.element) sum = load_relaxed<gpu::Scope::device>(&s.at.left_sum[place]);
-    else if (is_source) sum = s.at.slot[slot_of(gpu::lane(), place)];
+    else if (is_source) sum = s.at.slot[place + to_slot];
     return lane_sum(sum, 1, gpu::warp_size);
   }
   PALMETTE_DEVICE void add(int, long long place, T value) const {
@@ -237,31 +236,25 @@ struct PushedSums {
     // The last of a chain of additions: what the other lanes and warps added is acquired with it.
     if constexpr (fault != Fault::no_acquire)
       (void)gpu::load_acquire<gpu::Scope::device>(&s.at.remaining[row]);
-    const long long from = s.first_of(row);
+    const long long from = s.first_of(row), slot = s.slot_of(row, s.element);
     if constexpr (sharing == Sharing::put) {
 #if defined(PALMETTE_WITH_NVSHMEM) || (!defined(__CUDACC__) && !defined(__HIPCC__))
       constexpr int bytes = fault == Fault::wrong_size ? 4 : static_cast<int>(sizeof(T));
-      gpu::put_signal(&s.at.slot[slot_of(s.element, from)], &s.at.left_sum[from], bytes * s.at.num_rhs,
-                      flag_of(s.element, row), s.at.run, s.element_of(row));
+      gpu::put_signal(&s.at.slot[s.first_of(slot)], &s.at.left_sum[from], bytes * s.at.num_rhs,
+                      &s.at.arrived[slot], s.at.run, s.element_of(row));
       if constexpr (fault == Fault::early_reuse) s.at.left_sum[from] = zero<T>();
 #endif
     } else {
-      store_sums(s.element_of(row), row, from);
+      store_sums(s.element_of(row), slot, from);
     }
   }
-  PALMETTE_DEVICE void store_sums(int to, int row, long long from) const {
-    T* const slot = s.at.slot_of[to] + slot_of(s.element, from);
+  PALMETTE_DEVICE void store_sums(int to, long long slot, long long from) const {
+    T* const sums = s.at.slot_of[to] + s.first_of(slot);
     const int count = fault == Fault::wrong_size ? s.at.num_rhs - 1 : s.at.num_rhs;
-    for (int j = 0; j < count; ++j) slot[j] = s.at.left_sum[from + j];
-    std::uint64_t* const flag = s.at.arrived_of[to] + place_of_flag(s.element, row);
+    for (int j = 0; j < count; ++j) sums[j] = s.at.left_sum[from + j];
+    std::uint64_t* const flag = s.at.arrived_of[to] + slot;
     if constexpr (fault == Fault::relaxed_flag) gpu::store_relaxed<gpu::Scope::system>(flag, s.at.run);
     else gpu::store_release<scope_of_others<fault>>(flag, s.at.run);
-  }
-  PALMETTE_DEVICE long long place_of_flag(int element, int row) const {
-    return static_cast<long long>(element) * s.a.n + row;
-  }
-  PALMETTE_DEVICE std::uint64_t* flag_of(int element, int row) const {
-    return &s.at.arrived[place_of_flag(element, row)];
   }
 };
 

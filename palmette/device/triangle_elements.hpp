@@ -9,6 +9,13 @@
 
 namespace palmette::device {
 
+/// How many ones.
+PALMETTE_DEVICE int num_ones(unsigned bits) {
+  bits -= bits >> 1 & 0x55555555u;
+  bits = (bits & 0x33333333u) + (bits >> 2 & 0x33333333u);
+  return static_cast<int>(((bits + (bits >> 4)) & 0x0f0f0f0fu) * 0x01010101u >> 24);
+}
+
 /// How the sums of rows get from the elements that add to them to the one that solves for them.
 enum class Sharing : char {
   unified,    ///< in managed memory, which all elements read and write
@@ -30,6 +37,7 @@ struct ElementColumns {
   const T* value;
   const T* diagonal;        ///< or null: ones
   const unsigned* sources;  ///< bit e: element e adds to the row of this number
+  const unsigned* first_slot;  ///< pushed, put: by row: the first of its slots on the element that solves
 };
 
 /// The arrays of one solve. The right-hand sides of a row follow each other, without padding: sums of a row
@@ -46,8 +54,10 @@ struct ElementVectors {
   int* shared_remaining;  ///< unified: n, managed
   const T* const* left_sum_of;     ///< zero_copy: left_sum of each element, by address
   const int* const* remaining_of;  ///< zero_copy: the same of `remaining`
-  T* slot;                 ///< pushed, put: elements × n × num_rhs, symmetric: what an element adds to a row
-  std::uint64_t* arrived;  ///< pushed, put: elements × n, symmetric: `run` when the slot is filled
+  /// pushed, put: slots × num_rhs, symmetric: of each row that this element solves for, what each other
+  /// element adds to it
+  T* slot;
+  std::uint64_t* arrived;  ///< pushed, put: by slot, symmetric: `run` when the slot is filled
   std::uint64_t run;       ///< number of the solve, not 0
   T* const* slot_of;       ///< pushed: slot of each element, by address
   std::uint64_t* const* arrived_of;  ///< pushed: the same of `arrived`
@@ -66,7 +76,12 @@ struct ColumnSweep {
   PALMETTE_DEVICE bool is_own(int row) const { return element_of(row) == element; }
   PALMETTE_DEVICE int element_of(int row) const { return row / a.columns_of_task % num_elements; }
   PALMETTE_DEVICE bool has_source(int row, int from) const { return (a.sources[row] >> from & 1) != 0; }
-  /// Where the right-hand sides of a row begin.
+  /// Of the element that solves for the row: where it finds what element `from`, another one, adds.
+  PALMETTE_DEVICE long long slot_of(int row, int from) const {
+    const unsigned others = a.sources[row] & ~(1u << element_of(row));
+    return a.first_slot[row] + num_ones(others & ((1u << from) - 1));
+  }
+  /// Where the right-hand sides of a row, or of a slot, begin.
   PALMETTE_DEVICE long long first_of(long long row) const { return row * at.num_rhs; }
 };
 

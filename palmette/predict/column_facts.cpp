@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "palmette/predict/column_model.hpp"
+#include "palmette/tasks/tasks.hpp"
 
 namespace palmette {
 
@@ -40,10 +41,15 @@ ColumnBytes column_bytes(const ColumnCase& given, int scalar_bytes) {
   ColumnBytes bytes;
   // Row numbers and values; column number, pointer, diagonal, b and x.
   bytes.problem = entries * (4 + s) + n * (4 + 8 + s + 2 * sums);
-  // On each device: sums, counters, what those begin with, and who adds to a row.
+  // On each device: sums, counters, what those begin with, and who adds to a row; if pushed, where its slots
+  // begin, and slots.
   bytes.sharing = p * n * (sums + 4 + 4 + 4);
   if (given.sharing == SumSharing::unified) bytes.sharing += n * (sums + 4);
-  if (given.sharing == SumSharing::pushed) bytes.sharing += p * p * n * (sums + 8);
+  if (given.sharing == SumSharing::pushed) {
+    const ColumnDeal deal = ColumnDeal::of(given.strict.cols, given.devices, given.tasks_per_device);
+    const auto slots = static_cast<offset_t>(most_column_slots(given.strict, deal));
+    bytes.sharing += p * (4 * n + slots * (sums + 8));
+  }
   return bytes;
 }
 

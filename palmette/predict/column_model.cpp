@@ -7,6 +7,7 @@
 
 #include "palmette/predict/column_pages.hpp"
 #include "palmette/simulate/simulate.hpp"
+#include "palmette/tasks/tasks.hpp"
 
 namespace palmette {
 namespace {
@@ -32,9 +33,7 @@ class Run {
         columns_(given.strict),
         n_(columns_.cols),
         devices_(given.devices),
-        columns_of_task_(std::max<index_t>(
-            1, static_cast<index_t>((offset_t{n_} + offset_t{given.tasks_per_device} * devices_ - 1) /
-                                    (offset_t{given.tasks_per_device} * devices_)))),
+        columns_of_task_(ColumnDeal::of(n_, devices_, given.tasks_per_device).columns_of_task),
         remaining_(static_cast<std::size_t>(n_) * devices_),
         missing_(n_),
         taken_at_(n_, -1),

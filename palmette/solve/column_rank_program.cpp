@@ -28,8 +28,8 @@ ColumnRankProgram<T>::ColumnRankProgram(LowerTriangle<T> triangle, const RankTri
     : triangle_(std::move(triangle)),
       options_(checked(options)),
       deal_(ColumnDeal::of(triangle_.size(), options.num_ranks, options.tasks_per_rank)),
-      sweeps_(options.network, options.device, options.rank,
-              static_cast<std::size_t>(deal_.elements) * static_cast<std::size_t>(triangle_.size())) {
+      num_slots_(most_column_slots(triangle_.strict.pattern, deal_)),
+      sweeps_(options.network, options.device, options.rank, num_slots_) {
   for (index_t row = 0; row < triangle_.size(); ++row)
     if (deal_.element_of(row) == options.rank) rows_.push_back(row);
 }
@@ -37,9 +37,12 @@ ColumnRankProgram<T>::ColumnRankProgram(LowerTriangle<T> triangle, const RankTri
 template <class T>
 const ColumnsThere<T>& ColumnRankProgram<T>::columns(bool transposed) {
   std::optional<ColumnsThere<T>>& kept = columns_[transposed];
-  if (!kept)
-    kept.emplace(options_.device, deal_columns(triangle_, transposed, deal_),
-                 static_cast<int>(options_.rank));
+  if (!kept) {
+    const HostDeal<T> dealt = deal_columns(triangle_, transposed, deal_);
+    ColumnsThere<T> made(options_.device, dealt, static_cast<int>(options_.rank));
+    made.add_slots(options_.device, dealt.slots);
+    kept.emplace(std::move(made));
+  }
   return *kept;
 }
 
@@ -206,23 +209,21 @@ void ColumnRankProgram<T>::store() {
 template <class T>
 std::string ColumnRankProgram<T>::words_of_missing(const ColumnsThere<T>& a,
                                                    const device::ElementStatus& status) const {
-  const auto n = static_cast<std::size_t>(triangle_.size());
-  std::vector<int> left(n);
-  std::vector<unsigned> sources(n);
-  std::vector<device::ElementSignal> arrived(n * static_cast<std::size_t>(deal_.elements));
-  Device& device = *options_.device;
-  device.copy_out(left.data(), remaining_.data(), n * sizeof(int));
-  device.copy_out(sources.data(), a.sources.data(), n * sizeof(unsigned));
-  device.copy_out(arrived.data(), sweeps_.signals(), arrived.size() * sizeof(device::ElementSignal));
-  const auto is_missing = [&](std::size_t row, int e) {
-    if ((sources[row] >> e & 1) == 0) return false;
-    return e == options_.rank ? left[row] != 0
-                              : arrived[static_cast<std::size_t>(e) * n + row] != running_.at.run;
+  const auto copy_of = [&]<class V>(const V* there, std::size_t size) {
+    std::vector<V> here(size);
+    options_.device->copy_out(here.data(), there, size * sizeof(V));
+    return here;
   };
+  const auto left = copy_of(remaining_.data(), remaining_.size());
+  const auto sources = copy_of(a.sources.data(), a.sources.size());
+  const auto first_slot = copy_of(a.first_slot.data(), a.first_slot.size());
+  const auto arrived = copy_of(sweeps_.signals(), num_slots_);
+  const unsigned own = 1u << options_.rank;
   for (const index_t row : a.own) {
-    unsigned missing = 0;
-    for (int e = 0; e < deal_.elements; ++e)
-      if (is_missing(static_cast<std::size_t>(row), e)) missing |= 1u << e;
+    unsigned missing = (sources[row] & own) != 0 && left[row] != 0 ? own : 0;
+    unsigned slot = first_slot[row];
+    for (unsigned others = sources[row] & ~own; others != 0; others &= others - 1)
+      if (arrived[slot++] != running_.at.run) missing |= others & -others;
     if (missing != 0)
       return "in vain, at column " + std::to_string(row + 1) + ", for what the device of rank " +
              numbers_of_bits(missing, " and ") + " adds to its row";

@@ -49,8 +49,8 @@ class ColumnRankProgram final : public SolveProgram<T> {
   bool turns(Operation operation) const { return (operation != Operation::plain) == options_.lower; }
   const ColumnsThere<T>& columns(bool transposed);
   std::size_t bytes_of_sums(index_t num_rhs) const {
-    return (1 + static_cast<std::size_t>(deal_.elements)) * static_cast<std::size_t>(triangle_.size()) *
-           static_cast<std::size_t>(num_rhs) * sizeof(T);
+    return (static_cast<std::size_t>(triangle_.size()) + num_slots_) * static_cast<std::size_t>(num_rhs) *
+           sizeof(T);
   }
   void make_room(index_t num_rhs);
   /// Of the k-th own column in the order of the solve: which of this rank's rows it is.
@@ -64,10 +64,11 @@ class ColumnRankProgram final : public SolveProgram<T> {
   LowerTriangle<T> triangle_;
   RankTriangleOptions options_;
   ColumnDeal deal_;
-  NetworkSweeps sweeps_;  // its signals: elements × n, of the rows of others whose sums have come
+  std::size_t num_slots_;  // of each rank
+  NetworkSweeps sweeps_;   // its signals: by slot, whether the sum has come
   std::vector<index_t> rows_;
   std::optional<ColumnsThere<T>> columns_[2];  // plain, transposed
-  SymmetricMemory sums_;  // n × room: this rank's; elements × n × room: those that others put
+  SymmetricMemory sums_;  // n × room: this rank's; slots × room: those that others put
   DeviceArray<T> b_there_, x_there_;
   DeviceArray<int> remaining_, ticket_;
   index_t room_ = 0;  // right-hand sides

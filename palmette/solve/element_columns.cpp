@@ -1,12 +1,8 @@
-// Columns are dealt in tasks of neighbours, to one element after the other [Xie et al. 2021].
+// The columns of each element, on the host and on its device.
 #include "palmette/solve/element_columns.hpp"
-
-#include <algorithm>
 
 namespace palmette::solve_detail {
 namespace {
-
-constexpr int most_elements = 32;  // a lane of a warp for each
 
 template <class T>
 void append(HostColumns<T>& to, const SparseMatrix<T>& columns, const std::vector<T>& diagonal, index_t j) {
@@ -22,16 +18,6 @@ void append(HostColumns<T>& to, const SparseMatrix<T>& columns, const std::vecto
 
 }  // namespace
 
-ColumnDeal ColumnDeal::of(index_t n, int elements, index_t tasks_per_element) {
-  if (elements > most_elements)
-    throw UsageError("a plain triangle on " + std::to_string(elements) + " devices; the most are " +
-                     std::to_string(most_elements));
-  if (tasks_per_element < 1)
-    throw UsageError(std::to_string(tasks_per_element) + " tasks for each device; there must be at least 1");
-  const offset_t tasks = offset_t{tasks_per_element} * elements;
-  return {elements, static_cast<index_t>(std::max<offset_t>(1, (n + tasks - 1) / tasks))};
-}
-
 template <class T>
 HostDeal<T> deal_columns(const LowerTriangle<T>& triangle, bool transposed, const ColumnDeal& deal) {
   const index_t n = triangle.size();
@@ -39,15 +25,13 @@ HostDeal<T> deal_columns(const LowerTriangle<T>& triangle, bool transposed, cons
   HostDeal<T> dealt;
   dealt.ascending = !transposed;
   dealt.element.resize(deal.elements);
-  dealt.sources.resize(n);
+  dealt.sources = column_sources(triangle.strict.pattern, transposed, deal);
+  dealt.slots = column_slots(dealt.sources, deal);
   for (HostColumns<T>& one : dealt.element) one.remaining.resize(n);
   for (index_t k = 0; k < n; ++k) {
     const index_t j = dealt.ascending ? k : n - 1 - k;
     append(dealt.element[deal.element_of(j)], transposed ? turned : triangle.strict, triangle.diagonal, j);
   }
-  for (std::size_t e = 0; e < dealt.element.size(); ++e)
-    for (index_t row = 0; row < n; ++row)
-      dealt.sources[row] |= (dealt.element[e].remaining[row] > 0 ? 1u : 0u) << e;
   return dealt;
 }
 
@@ -64,19 +48,24 @@ ColumnsThere<T>::ColumnsThere(const std::shared_ptr<Device>& there, const HostDe
 
 template <class T>
 device::ElementColumns<T> ColumnsThere<T>::view(index_t n, const ColumnDeal& deal) const {
-  return {n,          deal.columns_of_task, static_cast<int>(own.size()), column.data(), ptr.data(),
-          row.data(), value.data(),         diagonal.data(),              sources.data()};
+  return {n,          deal.columns_of_task, static_cast<int>(own.size()), column.data(),  ptr.data(),
+          row.data(), value.data(),         diagonal.data(),              sources.data(), first_slot.data()};
+}
+
+template <class T>
+void ColumnsThere<T>::add_slots(const std::shared_ptr<Device>& there, const ColumnSlots& slots) {
+  if (first_slot.size() == 0) first_slot = {there, slots.first};
 }
 
 template <class T>
 offset_t ColumnsThere<T>::bytes() const {
   return static_cast<offset_t>(column.bytes() + row.bytes() + ptr.bytes() + value.bytes() +
-                               diagonal.bytes() + sources.bytes() + remaining.bytes());
+                               diagonal.bytes() + sources.bytes() + first_slot.bytes() + remaining.bytes());
 }
 
 std::string numbers_of_bits(unsigned bits, const std::string& conjunction) {
   std::string numbers;
-  for (int bit = 0; bit < most_elements; ++bit)
+  for (int bit = 0; bit < 32; ++bit)
     if ((bits >> bit & 1) != 0) numbers += (numbers.empty() ? "" : conjunction) + std::to_string(bit);
   return numbers;
 }

@@ -1,4 +1,5 @@
-// Inside `solve`: the columns of a plain triangle, dealt to several devices: of one process or of ranks.
+// Inside `solve`: the columns of a plain triangle that one of several devices is dealt: of one process or of
+// ranks.
 #pragma once
 
 #include <string>
@@ -7,18 +8,9 @@
 #include "palmette/base/base.hpp"
 #include "palmette/device/device.hpp"
 #include "palmette/solve/lower_triangle.hpp"
+#include "palmette/tasks/tasks.hpp"
 
 namespace palmette::solve_detail {
-
-/// Which element has a column.
-struct ColumnDeal {
-  int elements = 1;
-  index_t columns_of_task = 1;
-
-  /// @throws UsageError for less than one task or more elements than a warp has lanes
-  static ColumnDeal of(index_t n, int elements, index_t tasks_per_element);
-  int element_of(index_t column) const { return column / columns_of_task % elements; }
-};
 
 /// What one element is given of L, or of Lᵀ, on the host: its columns in the order of the solve.
 template <class T>
@@ -34,6 +26,7 @@ template <class T>
 struct HostDeal {
   std::vector<HostColumns<T>> element;
   std::vector<unsigned> sources;  ///< by row: bit e: element e adds to it
+  ColumnSlots slots;
   bool ascending = true;          ///< the order of the solve
 };
 template <class T>
@@ -47,11 +40,14 @@ struct ColumnsThere {
   ColumnsThere(const std::shared_ptr<Device>& there, const HostDeal<T>& dealt, int element);
   device::ElementColumns<T> view(index_t n, const ColumnDeal& deal) const;
   offset_t bytes() const;
+  /// For kernels that send sums. Does nothing the second time. @throws MemoryError
+  void add_slots(const std::shared_ptr<Device>& there, const ColumnSlots& slots);
 
   DeviceArray<int> column, row;
   DeviceArray<long long> ptr;
   DeviceArray<T> value, diagonal;
   DeviceArray<unsigned> sources;
+  DeviceArray<unsigned> first_slot;  ///< by row; empty until add_slots
   DeviceArray<int> remaining;  ///< what the counters begin with
   std::vector<index_t> own;    ///< the columns, on the host
 };

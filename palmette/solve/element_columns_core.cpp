@@ -39,6 +39,7 @@ ElementColumnsCore<T>::ElementColumnsCore(std::shared_ptr<DeviceWorld> world, co
     : world_(std::move(world)),
       triangle_(std::move(triangle)),
       deal_(ColumnDeal::of(triangle_.size(), world_->size(), options.tasks_per_element)),
+      num_slots_(most_column_slots(triangle_.strict.pattern, deal_)),
       by_network_(options.by_network),
       most_polls_(options.most_polls) {
   check_network(*world_, options);
@@ -47,20 +48,21 @@ ElementColumnsCore<T>::ElementColumnsCore(std::shared_ptr<DeviceWorld> world, co
 }
 
 template <class T>
-const DealtColumns<T>& ElementColumnsCore<T>::columns(bool transposed) const {
+DealtColumns<T>& ElementColumnsCore<T>::columns(bool transposed) const {
   std::optional<DealtColumns<T>>& kept = columns_[transposed];
   if (kept) return *kept;
   const index_t n = triangle_.size();
-  const HostDeal<T> host = deal_columns(triangle_, transposed, deal_);
+  HostDeal<T> host = deal_columns(triangle_, transposed, deal_);
   DealtColumns<T> made;
   made.ascending = host.ascending;
-  made.sources = host.sources;
   made.shared_remaining.resize(n);
   for (int e = 0; e < deal_.elements; ++e) {
     made.element.emplace_back(world_->element(e), host, e);
     for (index_t row = 0; row < n; ++row)
       if (deal_.element_of(row) != e) made.shared_remaining[row] += host.element[e].remaining[row];
   }
+  made.sources = std::move(host.sources);
+  made.slots = std::move(host.slots);
   kept = std::move(made);
   return *kept;
 }
@@ -81,10 +83,9 @@ template <class T>
 void ElementColumnsCore<T>::reserve_shared(device::Sharing sharing) const {
   ColumnVectors<T>& v = vectors_;
   const auto n = static_cast<std::size_t>(triangle_.size()), values = n * v.room;
-  const auto elements = static_cast<std::size_t>(deal_.elements);
   if (is_pushed(sharing) && v.slots.empty()) {
-    v.slot = {*world_, values * elements};
-    v.arrived = {*world_, n * elements};
+    v.slot = {*world_, num_slots_ * static_cast<std::size_t>(v.room)};
+    v.arrived = {*world_, num_slots_};
     std::vector<T*> slots;
     std::vector<std::uint64_t*> flags;
     for (int e = 0; e < deal_.elements; ++e) {
@@ -240,14 +241,14 @@ std::vector<unsigned> ElementColumnsCore<T>::missing_sums(const DealtColumns<T>&
 template <class T>
 void ElementColumnsCore<T>::add_missing_flags(const DealtColumns<T>& dealt,
                                               std::vector<unsigned>& missing) const {
-  const std::size_t n = missing.size();
-  std::vector<std::uint64_t> arrived(n * static_cast<std::size_t>(deal_.elements));
+  std::vector<std::uint64_t> arrived(num_slots_);
   for (int owner = 0; owner < deal_.elements; ++owner) {
     world_->element(owner)->copy_out(arrived.data(), vectors_.arrived.data(owner), vectors_.arrived.bytes());
-    for (std::size_t row = 0; row < n; ++row) {
-      if (deal_.element_of(static_cast<index_t>(row)) != owner) continue;
+    for (index_t row = 0; row < triangle_.size(); ++row) {
+      if (deal_.element_of(row) != owner) continue;
+      const unsigned others = dealt.sources[row] & ~(1u << owner);
       for (int e = 0; e < deal_.elements; ++e)
-        if (e != owner && (dealt.sources[row] >> e & 1) != 0 && arrived[e * n + row] != sweeps_)
+        if ((others >> e & 1) != 0 && arrived[dealt.slots.of(row, others, e)] != sweeps_)
           missing[row] |= 1u << e;
     }
   }
@@ -282,7 +283,9 @@ template <class T>
 void ElementColumnsCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
   const device::Sharing sharing = sharing_of(run.method, by_network_);
   const std::lock_guard lock(one_solve_);
-  const DealtColumns<T>& dealt = columns(transposed);
+  DealtColumns<T>& dealt = columns(transposed);
+  for (int e = 0; is_pushed(sharing) && e < deal_.elements; ++e)
+    dealt.element[e].add_slots(world_->element(e), dealt.slots);
   reserve(sharing, run.num_rhs());
   load(dealt, run);
   sweep(dealt, sharing, run.num_rhs());

@@ -17,6 +17,7 @@ struct DealtColumns {
   std::vector<ColumnsThere<T>> element;
   std::vector<int> shared_remaining;  ///< by row: additions of elements that do not solve for it
   std::vector<unsigned> sources;      ///< by row: bit e: element e adds to it
+  ColumnSlots slots;
   bool ascending = true;              ///< the order of the solve
 };
 
@@ -55,7 +56,7 @@ class ElementColumnsCore final : public SweepCore<T> {
   DeviceCounts device_counts() const override { return world_->device_counts(); }
 
  private:
-  const DealtColumns<T>& columns(bool transposed) const;
+  DealtColumns<T>& columns(bool transposed) const;
   void reserve(device::Sharing sharing, index_t num_rhs) const;
   void reserve_shared(device::Sharing sharing) const;
   void reserve_vectors(index_t num_rhs) const;
@@ -73,6 +74,7 @@ class ElementColumnsCore final : public SweepCore<T> {
   std::shared_ptr<DeviceWorld> world_;
   LowerTriangle<T> triangle_;
   ColumnDeal deal_;
+  std::size_t num_slots_;  // of each element
   bool by_network_;
   std::int64_t most_polls_;
   mutable ProcessMutex one_solve_;  // guards what follows

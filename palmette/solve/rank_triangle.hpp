@@ -75,8 +75,9 @@ class RankTrianglePlan {
   SolveCost cost(index_t num_rhs) const;
   /// Of one solve by this rank, known before it.
   PutTraffic put_traffic(Operation operation, index_t num_rhs) const;
-  /// That this plan has on every rank, for solves with so many right-hand sides. Of each: n sums, and as many
-  /// slots for the sums of every rank. Whatever their number: 8 bytes a slot, and 24 for what went wrong.
+  /// That this plan has on every rank, for solves with so many right-hand sides. Of each: n sums, and a slot
+  /// for each row of the rank and each other rank that adds to it, as many on all ranks as the most have.
+  /// Whatever the number: 8 bytes a slot, and 24 for what went wrong.
   offset_t symmetric_bytes(index_t num_rhs) const;
   /// Kernels that this rank has started, in all solves so far.
   offset_t launches() const;

@@ -10,6 +10,7 @@
 
 #include "palmette/place/place.hpp"
 #include "palmette/tasks/block_tasks.hpp"
+#include "palmette/tasks/column_deal.hpp"
 #include "palmette/tasks/fan_out.hpp"
 #include "palmette/tasks/layer_exchange.hpp"
 #include "palmette/tasks/rank_graph.hpp"

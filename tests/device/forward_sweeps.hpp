@@ -174,8 +174,14 @@ inline ElementColumns<double> element_columns(const SparseTriangle& triangle, Ta
     diagonal.push_back(SparseTriangle::diagonal);
   }
   const auto put = [q](const auto& array) { return upload_there(array, q); };
+  std::vector<unsigned> first_slot, next(deal.pes);
+  for (int r = 0; r < triangle.n(); ++r) {
+    const int owner = deal.pe_of(r);
+    first_slot.push_back(next[owner]);
+    next[owner] += static_cast<unsigned>(std::popcount(sources[r] & ~(1u << owner)));
+  }
   return {triangle.n(), deal.columns,  static_cast<int>(column.size()), put(column), put(ptr), put(row),
-          put(value),   put(diagonal), put(sources)};
+          put(value),   put(diagonal), put(sources),                    put(first_slot)};
 }
 
 /// What launches the columns of one element; columns_with, or what nvcc made of its kernel.

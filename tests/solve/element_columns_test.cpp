@@ -197,8 +197,8 @@ TEST(element_columns_of_doubles, messages_bytes_and_memory_are_as_the_column_mod
     }
 }
 
-/// Beside the columns, on each of three devices: sums, counters and a ticket; slots and flags for sums of
-/// each device; in managed memory sums and counters. b and x lie with their rows.
+/// Beside the columns, on each of three devices: sums, counters and a ticket; if pushed, for each row where
+/// its slots begin, and slots and flags; in managed memory sums and counters. b and x lie with their rows.
 TEST(element_columns_of_doubles, memory_is_as_large_as_the_most_right_hand_sides_of_a_solve_need) {
   if (!emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
   const auto triangle = random_triangle<double>(60, true, 9);
@@ -209,7 +209,10 @@ TEST(element_columns_of_doubles, memory_is_as_large_as_the_most_right_hand_sides
     return static_cast<offset_t>(plan.memory_bytes());
   };
   const auto of_all = [](offset_t rhs) { return 3 * (60 * (8 * rhs + 4) + 4) + 2 * 60 * 8 * rhs; };
-  const auto of_pushed = [](offset_t rhs) { return 3 * (3 * 60 * (8 * rhs + 8)); };
+  const auto slots = static_cast<offset_t>(
+      most_column_slots(strict_lower(triangle.pattern), ColumnDeal::of(60, 3, 4)));
+  EXPECT_LE(slots, 2 * 60 / 3);
+  const auto of_pushed = [=](offset_t rhs) { return 3 * (4 * 60 + slots * (8 * rhs + 8)); };
   const auto of_unified = [](offset_t rhs) { return 60 * (8 * rhs + 4); };
   const offset_t columns = bytes_after(SolveMethod::devices_zero_copy, 1) - of_all(1);
   EXPECT_GT(columns, 0);

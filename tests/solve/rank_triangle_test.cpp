@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <set>
 
 #include "tests/scalars.hpp"
 #include "tests/seeds.hpp"
@@ -101,6 +102,24 @@ TEST_F(TriangleOfDoublesOverRanks, has_the_bits_of_devices_in_one_process) {
     }
 }
 
+/// Of each rank: rows of its own to which another rank adds, in the worse of both directions.
+offset_t slots_of(const std::vector<std::vector<index_t>>& rows, const SparsityPattern& pattern) {
+  std::vector<int> owner(static_cast<std::size_t>(pattern.cols));
+  for (std::size_t rank = 0; rank < rows.size(); ++rank)
+    for (const index_t row : rows[rank]) owner[row] = static_cast<int>(rank);
+  offset_t most = 0;
+  for (const bool transposed : {false, true}) {
+    std::vector<std::set<std::pair<index_t, int>>> come(rows.size());
+    for (index_t column = 0; column < pattern.cols; ++column)
+      for (const index_t row : pattern.column(column)) {
+        const index_t to = transposed ? column : row, from = transposed ? row : column;
+        if (owner[to] != owner[from]) come[owner[to]].emplace(to, owner[from]);
+      }
+    for (const auto& one : come) most = std::max(most, static_cast<offset_t>(one.size()));
+  }
+  return most;
+}
+
 TEST_F(TriangleOfDoublesOverRanks, messages_bytes_and_symmetric_memory_are_as_planned) {
   const auto triangle = random_triangle<double>(30, true, 9);
   for (const int ranks : {1, 2, 3, 5, 8}) {
@@ -125,8 +144,13 @@ TEST_F(TriangleOfDoublesOverRanks, messages_bytes_and_symmetric_memory_are_as_pl
       }
       for (const auto& network : over.networks)
         EXPECT_EQ(network->bytes_in_use(), over.plans[0].symmetric_bytes(most));
+      std::vector<std::vector<index_t>> rows;
+      for (const auto& plan : over.plans) rows.emplace_back(plan.rows().begin(), plan.rows().end());
+      const offset_t slots = slots_of(rows, triangle.pattern);
+      EXPECT_EQ(slots > 0, ranks > 1);
+      EXPECT_LE(slots, (ranks - 1) * static_cast<offset_t>((30 + ranks - 1) / ranks));
       EXPECT_EQ(over.plans[0].symmetric_bytes(most),
-                30 * (8 * most * (1 + ranks) + 8 * ranks) + bytes_of_column_report);
+                8 * most * (30 + slots) + 8 * slots + bytes_of_column_report);
     }
     EXPECT_EQ(over.plans[0].launches(), 8);
     EXPECT_GT(over.plans[0].memory_bytes(), over.plans[0].symmetric_bytes(most));
