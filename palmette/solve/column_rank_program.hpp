@@ -29,7 +29,10 @@ class ColumnRankProgram final : public SolveProgram<T> {
   /// See RankTrianglePlan, as those that follow.
   void reserve(Operation operation, index_t num_rhs);
   void allocate();
-  void recover(Transport& transport) { sweeps_.recover(transport); }
+  void check() { sweeps_.check(); }
+  void recover(Transport& transport, double watchdog_seconds) {
+    sweeps_.recover(transport, watchdog_seconds);
+  }
   PutTraffic put_traffic(Operation operation, index_t num_rhs) const;
   offset_t symmetric_bytes(index_t num_rhs) const {
     return static_cast<offset_t>(bytes_of_sums(num_rhs)) + sweeps_.planned_bytes();

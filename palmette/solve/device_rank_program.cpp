@@ -157,6 +157,19 @@ template <class T>
 void DeviceRankProgram<T>::reserve(index_t num_rhs) {
   if (network_) network_->check();
   make_room(device_stride_of(num_rhs));
+  make_room_for_messages();
+}
+
+/// In the device's memory, for all messages of a solve: all may be on their way at once.
+template <class T>
+void DeviceRankProgram<T>::make_room_for_messages() {
+  if (memory_ != MemoryKind::native || message_room_ >= room_) return;
+  message_room_ = 0;
+  std::vector<std::size_t> sizes;
+  for (const int rows : schedule_->rows_of_messages())
+    sizes.push_back(static_cast<std::size_t>(rows) * static_cast<std::size_t>(room_) * sizeof(T));
+  on_device_->reserve(sizes);
+  message_room_ = room_;
 }
 
 template <class T>

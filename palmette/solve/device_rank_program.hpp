@@ -28,8 +28,11 @@ class DeviceRankProgram final : public SolveProgram<T> {
   /// Room for so many right-hand sides; see RankSolvePlan.
   void reserve(index_t num_rhs);
   void allocate();
-  void recover(Transport& transport) {
-    if (network_) network_->recover(transport);
+  void check() {
+    if (network_) network_->check();
+  }
+  void recover(Transport& transport, double watchdog_seconds) {
+    if (network_) network_->recover(transport, watchdog_seconds);
   }
   const std::vector<index_t>& rows() const { return rows_; }
   index_t guarded_blocks() const { return guarded_blocks_; }
@@ -55,6 +58,7 @@ class DeviceRankProgram final : public SolveProgram<T> {
   ElementPanels<T> panels_of(const SupernodalTriangle<T>& own, bool upper,
                              const std::map<index_t, SharedBytes>& diagonal_blocks);
   void make_room(index_t stride);
+  void make_room_for_messages();
   void move_rows(bool to_device);
   void begin_sweep();
   void begin_kernel();
@@ -93,6 +97,7 @@ class DeviceRankProgram final : public SolveProgram<T> {
   device::ElementSweep<T> running_;
   DeviceArray<int> order_;
   index_t room_ = 0;  // right-hand sides for which there is memory
+  index_t message_room_ = 0;  // likewise, of native messages
   int sweep_ = 0;  // number of the last one, of all solves
   CarriedCounts carried_;
 

@@ -87,13 +87,34 @@ DeviceSchedule::DeviceSchedule(const HostElements& all, int element)
     list_coming(forward ? own.forward : own.backward, forward);
     for (std::size_t other = 0; other < all.element.size(); ++other) {
       const HostElement& from = all.element[other];
-      for (const device::ElementSend& send : (forward ? from.forward : from.backward).send) {
-        if (send.element != element) continue;
-        coming_[send.signal].at = send.at;
-        coming_[send.signal].source = static_cast<int>(other);
-      }
+      list_sends(forward ? from.forward : from.backward, static_cast<int>(other), element);
     }
   }
+}
+
+void DeviceSchedule::list_sends(const HostProgram& program, int source, int element) {
+  for (const device::ElementSend& send : program.send) {
+    if (send.element != element) continue;
+    coming_[send.signal].at = send.at;
+    coming_[send.signal].source = source;
+  }
+  const auto list = [&](const std::vector<RowsToSend>& sends) {
+    for (const RowsToSend& rows : sends)
+      if (rows.element == element) coming_[rows.signal].rows = rows.rows;
+  };
+  for (const ElementTask& task : program.task)
+    list(task.kind == ElementTaskKind::arrive ? sends_of_value(program, program.value[task.number])
+                                              : sends_after(program, task));
+}
+
+std::vector<int> DeviceSchedule::rows_of_messages() const {
+  std::vector<int> rows;
+  for (const SweepTasks* sweep : {&forward_, &backward_})
+    for (int task = 0; task < sweep->num_tasks(); ++task)
+      if (!sweep->sends_of(task).empty()) rows.push_back(sweep->sends_of(task).front().rows);
+  for (const RowsToCome& one : coming_)
+    if (one.task >= 0) rows.push_back(one.rows);
+  return rows;
 }
 
 void DeviceSchedule::list_coming(const HostProgram& program, bool forward) {

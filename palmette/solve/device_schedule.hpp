@@ -23,6 +23,7 @@ struct RowsToCome {
   int task = -1;  ///< that waits for them; −1: this signal is not used
   long long at = 0;
   int source = 0;
+  int rows = 0;
   std::vector<RowsToSend> relays;  ///< to whom they are passed on; `from` is not used
 };
 
@@ -41,6 +42,7 @@ class SweepTasks {
   const std::vector<int>& take();
   bool over() const { return left_ == 0; }
   const std::vector<RowsToSend>& sends_of(int task) const { return sends_[task]; }
+  int num_tasks() const { return static_cast<int>(sends_.size()); }
 
  private:
   void need_less(int task) {
@@ -80,9 +82,12 @@ class DeviceSchedule {
                               : "its own task " + std::to_string(status.task - 1);
   }
   int num_signals() const { return static_cast<int>(coming_.size()); }
+  /// Of each message of a solve: what this element sends, once for all that get it, and what it gets.
+  std::vector<int> rows_of_messages() const;
 
  private:
   void list_coming(const HostProgram& program, bool forward);
+  void list_sends(const HostProgram& program, int source, int element);
 
   SweepTasks forward_, backward_;
   std::vector<RowsToCome> coming_;   // by signal

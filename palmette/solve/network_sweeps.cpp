@@ -78,31 +78,56 @@ void NetworkSweeps::check() {
 }
 
 /// Kernels that all ranks have begun end. How they ended was said, or is of no more interest.
-void NetworkSweeps::recover(Transport& transport) {
+void NetworkSweeps::recover(Transport& transport, double watchdog_seconds) {
   const int newest = transport.agree(number_);
   const bool is_behind = transport.agree(newest - number_) != 0;
   if (is_behind || transport.agree(state_ == State::lost ? 1 : 0) != 0) {
     leave_out();
     refuse("the ranks");
   }
-  // Kernels of others may wait for one that has failed: so ranks agree in every turn.
-  enum { all_have_ended, some_run, some_failed };
+  switch (agreed_ending(transport, watchdog_seconds)) {
+    case Ending::all_have_ended: state_ = State::none; return;
+    case Ending::too_late: say_who_runs(transport, watchdog_seconds);
+    case Ending::some_run:
+    case Ending::some_failed: break;
+  }
+  leave_out();
+  refuse("the ranks");
+}
+
+/// Kernels of others may wait for one that has failed, and clocks differ: so ranks agree in every turn.
+NetworkSweeps::Ending NetworkSweeps::agreed_ending(Transport& transport, double watchdog_seconds) {
+  const Stopwatch since;
   bool has_failed = false;
-  int worst = some_run;
-  for (int turns = 0; worst == some_run; ++turns) {
+  for (int turns = 0;; ++turns) {
     try {
       if (have_ended()) (void)take_report();
     } catch (const DeviceError&) {
       has_failed = true;
     }
-    worst = transport.agree(has_failed ? some_failed : state_ == State::running ? some_run : all_have_ended);
-    if (worst == some_run) wait_politely(turns);
+    const bool is_late = watchdog_seconds > 0 && since.seconds() >= watchdog_seconds;
+    Ending mine = Ending::all_have_ended;
+    if (has_failed)
+      mine = Ending::some_failed;
+    else if (state_ == State::running)
+      mine = is_late ? Ending::too_late : Ending::some_run;
+    const auto worst = static_cast<Ending>(transport.agree(static_cast<int>(mine)));
+    if (worst != Ending::some_run) return worst;
+    wait_politely(turns);
   }
-  if (worst == some_failed) {
-    leave_out();
-    refuse("the ranks");
-  }
-  state_ = State::none;
+}
+
+/// Their kernels may still end: the ranks may call recover again.
+void NetworkSweeps::say_who_runs(Transport& transport, double watchdog_seconds) const {
+  const bool runs = state_ == State::running;
+  const int num_ranks = transport.num_ranks();
+  const int first = num_ranks - transport.agree(runs ? num_ranks - transport.rank() : 0);
+  const auto all = static_cast<int>(transport.sum(runs ? 1 : 0));
+  throw DeviceError("the ranks have waited " + std::to_string(watchdog_seconds) +
+                    " s for kernels of a solve that ended early, and that of rank " + std::to_string(first) +
+                    " still runs" +
+                    (all > 1 ? ", with those of " + std::to_string(all - 1) + " other ranks" : "") +
+                    ": call recover again on all ranks, or start all again and make their plans anew");
 }
 
 }  // namespace palmette::solve_detail

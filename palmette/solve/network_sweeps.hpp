@@ -55,9 +55,8 @@ class NetworkSweeps {
   /// Before a solve, by each rank for itself. @throws DeviceError if a solve ended early, and the kernels of
   ///   its last sweep run or have failed
   void check();
-  /// After a solve that ended early on any rank. Every rank must call it: waits for kernels that run.
-  /// @throws DeviceError, on all ranks the same, if they are not in the same sweep
-  void recover(Transport& transport);
+  /// See RankSolvePlan::recover.
+  void recover(Transport& transport, double watchdog_seconds);
   /// The other ranks begin a sweep. If this one does not follow, the plan is of no more use.
   void leave_out() { state_ = State::lost; }
   /// @param call  its argument must live until the kernels have ended
@@ -76,6 +75,9 @@ class NetworkSweeps {
     stopped,  ///< on all ranks: the one that has waited in vain says so
     lost      ///< not begun here, or never to end: other ranks may be in another sweep
   };
+  enum class Ending : int { all_have_ended, some_run, too_late, some_failed };
+  Ending agreed_ending(Transport& transport, double watchdog_seconds);
+  [[noreturn]] void say_who_runs(Transport& transport, double watchdog_seconds) const;
   bool have_ended();
   device::ElementReport take_report();
   [[noreturn]] void refuse(const std::string& who) const;

@@ -202,8 +202,13 @@ void RankSolvePlan<T>::allocate() {
 }
 
 template <class T>
-void RankSolvePlan<T>::recover(Transport& transport) {
-  if (state_->on_device != nullptr) state_->on_device->recover(transport);
+void RankSolvePlan<T>::check() {
+  if (state_->on_device != nullptr) state_->on_device->check();
+}
+
+template <class T>
+void RankSolvePlan<T>::recover(Transport& transport, double watchdog_seconds) {
+  if (state_->on_device != nullptr) state_->on_device->recover(transport, watchdog_seconds);
 }
 
 template <class T>

@@ -139,15 +139,23 @@ class RankSolvePlan {
   /// Claims device memory for solves with so many right-hand sides; else begin does it, with the same remark.
   /// Every rank must call it, with the same number, and then `allocate` if it threw on none; if it threw on
   /// one, all must reserve again before they begin. Over a network, memory that has become too small is
-  /// released by all ranks together: after a solve that ended early, recover first.
-  /// @throws MemoryError by this rank alone; DeviceError as begin
+  /// released by all ranks together: all must agree on `check` first.
+  /// @throws MemoryError by this rank alone; DeviceError as check
   void reserve(index_t num_rhs);
   /// What all ranks have reserved: no later solve with at most as many right-hand sides asks for more. Every
   /// rank must call it. @throws MemoryError
   void allocate();
+  /// Whether solves can begin; over other than a network of devices they always can. Needs no other rank.
+  /// @throws DeviceError if a solve ended early, and its kernels run or have failed
+  void check();
   /// After a solve over a network of devices that ended early on any rank: waits for its kernels. Every rank
-  /// must call it. @throws DeviceError, on all ranks, if their devices are not in the same sweep
-  void recover(Transport& transport);
+  /// must call it.
+  /// @param transport  over which nobody has ended the run: a solve that threw inside `exchange` has ended
+  ///   that of its own
+  /// @param watchdog_seconds  for kernels to end; 0: it waits forever
+  /// @throws DeviceError, on all ranks the same, if their devices are not in the same sweep, or, naming the
+  ///   first rank whose kernel runs, if the time is over: then they may call it again; BrokenRun
+  void recover(Transport& transport, double watchdog_seconds);
 
   /// Rows of the permuted matrix whose values this rank provides and receives, ascending. Each row belongs to
   /// one rank of all layers.

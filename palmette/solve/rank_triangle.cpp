@@ -37,8 +37,12 @@ void RankTrianglePlan<T>::allocate() {
   program_->allocate();
 }
 template <class T>
-void RankTrianglePlan<T>::recover(Transport& transport) {
-  program_->recover(transport);
+void RankTrianglePlan<T>::check() {
+  program_->check();
+}
+template <class T>
+void RankTrianglePlan<T>::recover(Transport& transport, double watchdog_seconds) {
+  program_->recover(transport, watchdog_seconds);
 }
 
 template <class T>

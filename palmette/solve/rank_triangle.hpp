@@ -59,8 +59,9 @@ class RankTrianglePlan {
   void reserve(Operation operation, index_t num_rhs);
   /// As RankSolvePlan::allocate.
   void allocate();
-  /// As RankSolvePlan::recover.
-  void recover(Transport& transport);
+  /// As RankSolvePlan::check and RankSolvePlan::recover.
+  void check();
+  void recover(Transport& transport, double watchdog_seconds);
   /// Begin to solve op(T)·x = b. Drive the program until done; then all ranks must agree on something before
   /// the next solve begins.
   ///

@@ -48,6 +48,7 @@ template <class T>
 void RankInverse<T>::reserve(index_t num_rhs) {
   if (memory_kind() == MemoryKind::automatic || reserved_ >= num_rhs) return;
   reserved_ = 0;
+  check_on_all(ranks_, [&] { plan_.check(); });  // before any releases memory with the others
   check_on_all(ranks_, [&] { plan_.reserve(num_rhs); });
   exchange(ranks_.transport, [&] { plan_.allocate(); });
   reserved_ = num_rhs;

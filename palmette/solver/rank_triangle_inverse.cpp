@@ -64,6 +64,7 @@ void RankTriangleInverse<T>::reserve(Operation operation, index_t num_rhs) {
   if (reserved_[direction] >= num_rhs) return;
   std::array<index_t, 2> reserved{};
   reserved.swap(reserved_);
+  check_on_all(ranks(), [&] { plan_->check(); });  // before any releases memory with the others
   check_on_all(ranks(), [&] { plan_->reserve(operation, num_rhs); });
   exchange(transport_, [&] { plan_->allocate(); });
   reserved[direction] = num_rhs;

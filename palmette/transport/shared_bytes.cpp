@@ -31,7 +31,21 @@ struct BytePool::Shelf {
   std::array<std::vector<SharedBytes::Buffer*>, size_classes> free;
   std::array<std::size_t, size_classes> made{};
   std::int64_t made_in_all = 0;
+  bool lends_larger = false;
   ~Shelf();
+  /// The smallest class at least this one with a free buffer; this one if none has, or larger ones are kept.
+  int class_to_take(int size_class) const;
+  void destroy_free();
+  /// One that was made has a place, so that returning it never allocates and never fails. Places double, so
+  /// that a buffer costs the same however many there are.
+  void count_made(int size_class) {
+    if (++made[size_class] > free[size_class].capacity()) free[size_class].reserve(2 * made[size_class]);
+    ++made_in_all;
+  }
+  void not_made(int size_class) {
+    --made[size_class];
+    --made_in_all;
+  }
 };
 
 /// The bytes follow the header, which fills one alignment unit.
@@ -74,9 +88,20 @@ struct alignas(64) SharedBytes::Buffer {
   }
 };
 
-BytePool::Shelf::~Shelf() {
-  for (auto& buffers : free)
-    for (SharedBytes::Buffer* buffer : buffers) SharedBytes::Buffer::destroy(buffer, memory);
+BytePool::Shelf::~Shelf() { destroy_free(); }
+
+void BytePool::Shelf::destroy_free() {
+  for (std::size_t k = 0; k < free.size(); ++k) {
+    for (SharedBytes::Buffer* buffer : free[k]) SharedBytes::Buffer::destroy(buffer, memory);
+    made[k] -= free[k].size();
+    free[k].clear();
+  }
+}
+
+int BytePool::Shelf::class_to_take(int size_class) const {
+  for (int k = size_class; lends_larger && k < size_classes; ++k)
+    if (!free[k].empty()) return k;
+  return size_class;
 }
 
 SharedBytes::SharedBytes(const SharedBytes& other)
@@ -111,25 +136,51 @@ BytePool::~BytePool() = default;
 
 SharedBytes BytePool::take(std::size_t size) {
   if (size == 0) return {};
-  const int size_class = class_of(size);
+  int size_class = class_of(size);
   SharedBytes::Buffer* buffer = nullptr;
   {
     const std::lock_guard lock(shelf_->mutex);
+    size_class = shelf_->class_to_take(size_class);
     auto& free = shelf_->free[size_class];
     if (!free.empty()) {
       buffer = free.back();
       free.pop_back();
     } else {
-      // Reserves its place on the shelf now, so that returning it never allocates and never fails. Places
-      // double, so that a buffer costs the same however many there are.
-      if (++shelf_->made[size_class] > free.capacity()) free.reserve(2 * shelf_->made[size_class]);
-      ++shelf_->made_in_all;
+      shelf_->count_made(size_class);
     }
   }
-  if (buffer == nullptr) buffer = SharedBytes::Buffer::make(size_class, shelf_->memory);
+  try {
+    if (buffer == nullptr) buffer = SharedBytes::Buffer::make(size_class, shelf_->memory);
+  } catch (...) {
+    const std::lock_guard lock(shelf_->mutex);
+    shelf_->not_made(size_class);
+    throw;
+  }
   buffer->holders.store(1, std::memory_order_relaxed);
   buffer->home = shelf_;
   return SharedBytes(buffer, buffer->bytes(), size);
+}
+
+void BytePool::reserve(std::span<const std::size_t> sizes) {
+  std::array<std::size_t, size_classes> wanted{};
+  for (const std::size_t size : sizes)
+    if (size > 0) ++wanted[class_of(size)];
+  const std::lock_guard lock(shelf_->mutex);
+  shelf_->destroy_free();
+  shelf_->lends_larger = true;
+  int class_in_making = 0;
+  try {
+    for (int k = 0; k < size_classes; ++k)
+      while (shelf_->made[k] < wanted[k]) {
+        class_in_making = k;
+        shelf_->count_made(k);
+        shelf_->free[k].push_back(SharedBytes::Buffer::make(k, shelf_->memory));
+      }
+  } catch (...) {
+    shelf_->not_made(class_in_making);
+    shelf_->destroy_free();
+    throw;
+  }
 }
 
 SharedBytes BytePool::copy(std::span<const std::byte> bytes) {

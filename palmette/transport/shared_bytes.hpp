@@ -78,6 +78,10 @@ class BytePool {
   SharedBytes take(std::size_t size);
   /// Of a pool in the host's memory.
   SharedBytes copy(std::span<const std::byte> bytes);
+  /// Instead of the buffers that are there and not in use, as many as these takes need at once. From then on
+  /// a take gets a larger buffer that is free before a new one is made.
+  /// @throws MemoryError; then the pool has no buffer that is not in use
+  void reserve(std::span<const std::size_t> sizes);
   /// What the pool was given; without functions: the host's memory.
   const ByteMemory& memory() const;
   /// Buffers made so far: stops growing once every size in use has been seen.

@@ -114,7 +114,7 @@ TEST_F(DeviceRanksOverANetwork, recovery_waits_for_kernels_that_all_have_begun) 
     std::atomic<int> refused{0};
     ThreadWorld(3).run([&](Transport& transport) {
       try {
-        ranks.plans[transport.rank()].recover(transport);
+        ranks.plans[transport.rank()].recover(transport, 60);
       } catch (const DeviceError&) {
         ++refused;
       }

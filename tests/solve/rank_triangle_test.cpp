@@ -272,7 +272,7 @@ TEST_F(TriangleOfDoublesOverRanks, recovery_lets_healthy_plans_go_on_and_refuses
     std::atomic<int> refused{0};
     threads.run([&](Transport& transport) {
       try {
-        ranks.plans[transport.rank()].recover(transport);
+        ranks.plans[transport.rank()].recover(transport, 60);
       } catch (const DeviceError& error) {
         EXPECT_EQ(std::string(error.what()).find("the ranks cannot go on"), 0u) << error.what();
         ++refused;
@@ -285,6 +285,57 @@ TEST_F(TriangleOfDoublesOverRanks, recovery_lets_healthy_plans_go_on_and_refuses
       EXPECT_NE(ranks.error_of(Operation::plain, b).find("start all ranks again"), std::string::npos);
     }
   }
+}
+
+/// What each rank says when all recover; empty: nothing.
+std::vector<std::string> said_in_recovery(TriangleRanks<double>& ranks, double watchdog_seconds,
+                                          bool abandoned = false) {
+  std::vector<std::string> said(ranks.plans.size());
+  ThreadWorld(ranks.count()).run([&](Transport& transport) {
+    const index_t rank = transport.rank();
+    if (abandoned && rank == 0) transport.abandon("ended before");
+    try {
+      ranks.plans[rank].recover(transport, watchdog_seconds);
+    } catch (const DeviceError& error) {
+      said[rank] = error.what();
+    } catch (const BrokenRun& error) {
+      said[rank] = std::string("broken: ") + error.what();
+    }
+  });
+  return said;
+}
+
+/// The kernels of ranks 1 and 2 seem to run for ever; later they have ended.
+TEST_F(TriangleOfDoublesOverRanks, recovery_gives_up_after_a_time_and_names_the_rank_that_is_waited_for) {
+  const auto triangle = two_before_each(21);
+  const DenseMatrix<double> b = random_dense<double>(21, 1, 7);
+  const auto runs = std::make_shared<std::atomic<bool>>(false);
+  TriangleRanksSetting setting{3, 2};
+  setting.wrap = [&](int rank, auto device, auto network) -> std::shared_ptr<DeviceNetwork> {
+    if (rank == 0) return network;
+    return std::make_shared<SlowNetwork>(device, network, runs);
+  };
+  TriangleRanks<double> ranks(triangle, setting);
+  const auto judge = ranks.solve(Operation::plain, b);
+  *runs = true;
+  SimulatedWorld world(3, {});
+  std::vector<DenseMatrix<double>> x;
+  for (int rank = 0; rank < 3; ++rank) x.push_back(ranks.own_rows(rank, b));
+  for (int rank = 0; rank < 3; ++rank)
+    ranks.plans[rank]
+        .begin(Operation::plain, std::as_const(x[rank]).view(), x[rank].view(), world.rank(rank))
+        .start();
+  EXPECT_NO_THROW(ranks.plans[0].check());
+  EXPECT_THROW(ranks.plans[1].check(), DeviceError);
+  for (int times = 0; times < 2; ++times)
+    for (const std::string& said : said_in_recovery(ranks, 0.05))
+      EXPECT_NE(said.find("that of rank 1 still runs, with those of 1 other ranks: call recover again"),
+                std::string::npos)
+          << said;
+  for (const std::string& said : said_in_recovery(ranks, 60, true)) EXPECT_EQ(said, "broken: ended before");
+  *runs = false;
+  for (const std::string& said : said_in_recovery(ranks, 60)) EXPECT_EQ(said, "");
+  EXPECT_TRUE(same_bits(judge, ranks.solve(Operation::plain, b)));
 }
 
 /// Rank 1 has no room for so many: it alone throws, and all go on with fewer.

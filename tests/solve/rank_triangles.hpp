@@ -1,6 +1,8 @@
 // Ranks with one device each that share a plain triangle, over the emulator's network.
 #pragma once
 
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <random>
 #include <vector>
@@ -19,6 +21,29 @@ struct TriangleRanksSetting {
   std::int64_t most_polls = 0;
   Launcher launcher = {};
   int last_looks = 0;
+  /// what plans get instead of a rank's network; empty: the network
+  std::function<std::shared_ptr<DeviceNetwork>(int rank, std::shared_ptr<Device>,
+                                               std::shared_ptr<DeviceNetwork>)>
+      wrap = {};
+};
+
+/// A network whose kernels seem to run for ever while `*runs`.
+class SlowNetwork final : public DeviceNetwork {
+ public:
+  SlowNetwork(std::shared_ptr<Device> device, std::shared_ptr<DeviceNetwork> inner,
+              std::shared_ptr<std::atomic<bool>> runs)
+      : DeviceNetwork(std::move(device)), inner_(std::move(inner)), runs_(std::move(runs)) {}
+  void begin(const device::KernelCall& call, const device::LaunchShape& shape) override {
+    inner_->begin(call, shape);
+  }
+  bool ended() override { return !*runs_ && inner_->ended(); }
+
+ protected:
+  std::shared_ptr<void> do_allocate(std::size_t bytes) override { return inner_->allocate(bytes); }
+
+ private:
+  std::shared_ptr<DeviceNetwork> inner_;
+  std::shared_ptr<std::atomic<bool>> runs_;
 };
 
 template <class T>
@@ -41,7 +66,7 @@ struct TriangleRanks {
       options.rank = rank;
       options.num_ranks = given.num_ranks;
       options.device = devices[rank];
-      options.network = networks[rank];
+      options.network = given.wrap ? given.wrap(rank, devices[rank], networks[rank]) : networks[rank];
       options.tasks_per_rank = given.tasks;
       options.most_polls = given.most_polls;
       plans.push_back(plan_rank_triangle(triangle, options).value());

@@ -22,7 +22,7 @@ class RanksWithDevices : public ::testing::Test {
 /// Rank 1 alone has too little: for its part of the factor, for one right-hand side, or for more of them.
 /// Then all go on with one.
 TEST_F(RanksWithDevices, a_budget_that_is_too_small_on_one_is_the_same_error_of_all) {
-  for (const MemoryKind memory : {MemoryKind::reference, MemoryKind::symmetric}) {
+  for (const MemoryKind memory : {MemoryKind::reference, MemoryKind::native, MemoryKind::symmetric}) {
     std::vector<offset_t> in_use;  // of rank 1, after create and after solves
     const auto run = [&](Transport& transport, offset_t budget) {
       RankSolverOptions options;

@@ -37,6 +37,37 @@ TEST(shared_bytes, a_buffer_goes_back_to_its_pool_when_the_last_holder_leaves_it
   EXPECT_EQ(pool.take(0).size(), 0u);
 }
 
+/// Memory of which there are 1000 bytes.
+TEST(shared_bytes, what_was_reserved_is_there_for_smaller_takes_too_and_a_failure_leaves_nothing) {
+  std::size_t left = 1000;
+  BytePool pool(ByteMemory{[&](std::size_t bytes) -> void* {
+                             if (bytes > left) throw MemoryError("no room", static_cast<offset_t>(bytes));
+                             left -= bytes;
+                             return ::operator new(bytes);
+                           },
+                           [&](void* memory, std::size_t bytes) {
+                             left += bytes;
+                             ::operator delete(memory);
+                           },
+                           true});
+  EXPECT_THROW(pool.reserve(std::vector<std::size_t>{200, 500, 400}), MemoryError);
+  EXPECT_EQ(left, 1000u);
+  pool.reserve(std::vector<std::size_t>{100, 0, 500, 70});  // 128 + 512 + 128 bytes
+  EXPECT_EQ(left, 1000u - 768);
+  {
+    SharedBytes one = pool.take(20), two = pool.take(128), three = pool.take(3);
+    EXPECT_EQ(three.size(), 3u);
+    EXPECT_EQ(left, 1000u - 768);
+    const SharedBytes more = pool.take(60);
+    EXPECT_EQ(left, 1000u - 768 - 64);
+    EXPECT_THROW((void)pool.take(300), MemoryError);
+  }
+  pool.reserve(std::vector<std::size_t>{64});  // the others are given back
+  EXPECT_EQ(left, 1000u - 64);
+  EXPECT_EQ(pool.take(64).size(), 64u);
+  EXPECT_EQ(left, 1000u - 64);
+}
+
 TEST(shared_bytes, buffers_may_outlive_their_pool) {
   SharedBytes bytes;
   {
