@@ -20,15 +20,6 @@ struct TrisolveCommand {
   index_t tasks_per_gpu = WorldOptions().tasks_per_element;
 };
 
-/// Several devices as one world, or what --device says.
-void set_devices(TriangularSolverOptions& options, const TrisolveCommand& command) {
-  if (command.gpus == 1) return set_device(options, command.solving.device);
-  if (command.solving.device == "none" || command.solving.device == "auto")
-    throw UsageError(fmt::format("--gpus {} needs a kind of device: add --device emulated, or cuda",
-                                 command.gpus));
-  options.triangle.plan.world = open_world(command.solving.device, static_cast<int>(command.gpus));
-}
-
 TriangularSolverOptions solver_options_of(const TrisolveCommand& command) {
   TriangularSolverOptions options;
   options.triangle.lower = !command.upper;
@@ -110,7 +101,10 @@ int run_trisolve(const TrisolveCommand& command) {
   if (command.ranks.transport || launched_ranks() > 1) return trisolve_over_ranks(command);
   SystemRun run("trisolve", command.matrix, command.solving, command.output);
   TriangularSolverOptions options = solver_options_of(command);
-  set_devices(options, command);
+  if (command.gpus > 1 && (command.solving.device == "none" || command.solving.device == "auto"))
+    throw UsageError(fmt::format("--gpus {} needs a kind of device: add --device emulated, or cuda",
+                                 command.gpus));
+  set_devices(options, command.solving.device, command.gpus);
   return std::visit(
       [&]<class T>(SparseMatrix<T>&& matrix) {
         run.progress().begin("plan");

@@ -203,14 +203,14 @@ palmette_kind kind_of(FactorKind kind) {
 palmette_report report_of(const Report& report) {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   palmette_report result{};
-  result.kind = kind_of(report.factorize->kind);
+  result.kind = report.factorize ? kind_of(report.factorize->kind) : PALMETTE_KIND_AUTO;
   result.threads = report.solve->threads;
   result.refine_steps = report.verify->refine_steps;
   result.verified = report.verify->verified ? 1 : 0;
-  result.nnz_factor = report.analyze->nnz_factor;
-  result.perturbed_pivots = report.factorize->pivots.perturbed;
-  result.memory_bytes_predicted = report.analyze->memory_bytes_predicted;
-  result.factorize_seconds = report.factorize->seconds;
+  result.nnz_factor = report.analyze ? report.analyze->nnz_factor : 0;
+  result.perturbed_pivots = report.factorize ? report.factorize->pivots.perturbed : 0;
+  result.memory_bytes_predicted = report.analyze ? report.analyze->memory_bytes_predicted : 0;
+  result.factorize_seconds = report.factorize ? report.factorize->seconds : unknown;
   result.solve_seconds = report.solve->seconds;
   result.bandwidth_gbs = report.solve->bandwidth_gbs;
   result.roofline_fraction = report.solve->stream_gbs > 0 ? report.solve->roofline_fraction : unknown;

@@ -54,6 +54,8 @@ palmette_status record_exception() noexcept {
     return fail(PALMETTE_USAGE, error.what());
   } catch (const NumericalError& error) {
     return fail(PALMETTE_NUMERICAL, error.what());
+  } catch (const DeviceError& error) {
+    return fail(PALMETTE_DEVICE_ERROR, error.what());
   } catch (const BrokenRun& error) {
     return fail(PALMETTE_BROKEN_RUN, error.what());
   } catch (const std::bad_alloc&) {

@@ -25,7 +25,8 @@ typedef enum {
   PALMETTE_MEMORY = 5,        /* out of memory */
   PALMETTE_NOT_VERIFIED = 6,  /* x was computed, but its backward error exceeds the bound */
   PALMETTE_INTERNAL = 7,      /* a defect of Palmette: please report it */
-  PALMETTE_BROKEN_RUN = 8     /* over ranks: another rank failed, died or stopped responding */
+  PALMETTE_BROKEN_RUN = 8,    /* over ranks: another rank failed, died or stopped responding */
+  PALMETTE_DEVICE_ERROR = 9   /* a device failed, or devices of this kind cannot do that in this build */
 } palmette_status;
 
 /* The ..._MAX entries make every non-negative int a value of its enum, so that invalid values are detected
@@ -338,6 +339,55 @@ palmette_status palmette_schur_expand_d(const palmette_schur* schur, const doubl
 palmette_status palmette_schur_expand_z(const palmette_schur* schur, const double* boundary_part,
                                         int64_t ld_part, const palmette_columns* columns);
 
+/* ---- Triangles and factors that the caller provides. ---- */
+
+/* A triangle of a matrix; entries on the other side are ignored. Of one stored as PALMETTE_FULL. */
+typedef struct {
+  palmette_arrays entries;
+  int upper;                /* 0: the lower triangle, else the upper one */
+  int unit_diagonal;        /* nonzero: the diagonal is taken as one, whatever is stored */
+  int32_t tasks_per_device; /* on several devices: of its columns; 0: 8 */
+} palmette_triangle;
+
+/* Factors of A with rows and columns scaled and permuted: row_scale[r] * A(r, c) * column_scale[c] is entry
+ * (i, j) of L U for r = row[i], c = column[j]. NULL: no permutation, no scaling. */
+typedef struct {
+  palmette_arrays lower;
+  palmette_arrays upper; /* column_ptr NULL: there is none, and A is L L', or L L^H */
+  const int32_t* row;
+  const int32_t* column;
+  const double* row_scale;
+  const double* column_scale;
+  int lower_unit_diagonal, upper_unit_diagonal; /* as palmette_triangle */
+  int hermitian;                                /* nonzero: without U, A is L L^H */
+  const palmette_arrays* matrix; /* A, by which solutions are refined and verified; NULL: by the factors */
+  int32_t tasks_per_device;      /* as palmette_triangle */
+} palmette_factors;
+
+typedef struct palmette_triangular palmette_triangular;
+/* Of the options (NULL: the defaults), method, threads, measure, max_refine_steps, condition, device and
+ * device_rows are used: with several devices, `device_rows` of that kind are dealt the columns, or the
+ * supernodes where they pay; methods "devices_zero_copy", "devices_unified" and "devices_pushed" always take
+ * columns. PALMETTE_NUMERICAL: a diagonal entry is zero or missing. *solver is NULL on failure. */
+palmette_status palmette_triangular_create_d(const palmette_triangle* triangle,
+                                             const palmette_options* options, palmette_triangular** solver);
+palmette_status palmette_triangular_create_z(const palmette_triangle* triangle,
+                                             const palmette_options* options, palmette_triangular** solver);
+palmette_status palmette_triangular_from_factors_d(const palmette_factors* factors,
+                                                   const palmette_options* options,
+                                                   palmette_triangular** solver);
+palmette_status palmette_triangular_from_factors_z(const palmette_factors* factors,
+                                                   const palmette_options* options,
+                                                   palmette_triangular** solver);
+/* x <- op(T)^-1 b, or op(A)^-1 b, as palmette_solve_d; in the report, what does not exist is 0 or NAN. Over
+ * ranks all must call it, with the same b, and all get the whole x. */
+palmette_status palmette_triangular_solve_d(palmette_triangular* solver, palmette_operation operation,
+                                            const palmette_columns* columns, palmette_report* report);
+palmette_status palmette_triangular_solve_z(palmette_triangular* solver, palmette_operation operation,
+                                            const palmette_columns* columns, palmette_report* report);
+/* Over ranks called by all, before MPI_Finalize. NULL is allowed. */
+void palmette_triangular_destroy(palmette_triangular* solver);
+
 /* ---- Many small systems whose matrices share one pattern, solved side by side in the lanes of vector
  * registers. ---- */
 
@@ -570,6 +620,25 @@ palmette_status palmette_schur_expand_over_ranks_d(palmette_rank_schur* schur, c
                                                    int64_t ld_part, const palmette_columns* columns);
 palmette_status palmette_schur_expand_over_ranks_z(palmette_rank_schur* schur, const double* boundary_part,
                                                    int64_t ld_part, const palmette_columns* columns);
+
+/* Triangles and factors over ranks with one device each, whose kernels put to each other: over NVSHMEM, or
+ * with "emulated" among ranks of one process; else PALMETTE_DEVICE_ERROR. Every rank passes the same, whole.
+ * Of the options (NULL: the defaults, which have no device, and so PALMETTE_USAGE), transport, device,
+ * watchdog_seconds, max_refine_steps and condition are used. */
+palmette_status palmette_triangular_create_over_ranks_d(const palmette_triangle* triangle, int communicator,
+                                                        const palmette_rank_options* options,
+                                                        palmette_triangular** solver);
+palmette_status palmette_triangular_create_over_ranks_z(const palmette_triangle* triangle, int communicator,
+                                                        const palmette_rank_options* options,
+                                                        palmette_triangular** solver);
+palmette_status palmette_triangular_from_factors_over_ranks_d(const palmette_factors* factors,
+                                                              int communicator,
+                                                              const palmette_rank_options* options,
+                                                              palmette_triangular** solver);
+palmette_status palmette_triangular_from_factors_over_ranks_z(const palmette_factors* factors,
+                                                              int communicator,
+                                                              const palmette_rank_options* options,
+                                                              palmette_triangular** solver);
 
 /* The report of the last solve (before the first: of the factorization) as JSON, with the names of `palmette
  * solve --json`; valid until the next call with this solver. NULL if solver is NULL or memory runs out. */

@@ -71,6 +71,25 @@ void check_sizes(const OwnFactors<T>& factors) {
   check_scale(factors.column_scale, "column scale");
 }
 
+template <class T>
+struct ReadFactors {
+  solve_detail::LowerTriangle<T> lower, upper;  // upper: Uᵀ; empty without U
+};
+
+template <class T>
+Outcome<ReadFactors<T>> read_factors(const OwnFactors<T>& factors) {
+  auto lower = solve_detail::read_triangle(
+      factors.lower,
+      {true, factors.lower_unit_diagonal, solve_detail::WrongSide::refused, "the lower factor"});
+  check_sizes(factors);
+  if (!lower.ok()) return lower.failure();
+  auto upper = solve_detail::read_triangle(
+      factors.upper,
+      {false, factors.upper_unit_diagonal, solve_detail::WrongSide::refused, "the upper factor"});
+  if (!upper.ok()) return upper.failure();
+  return ReadFactors<T>{std::move(lower).value(), std::move(upper).value()};
+}
+
 /// The stages of L·U, L·Lᵀ or L·Lᴴ; `upper` holds Uᵀ, and is unused without U.
 template <class T>
 std::vector<Stage<T>> stages_of(const OwnFactors<T>& factors, solve_detail::LowerTriangle<T> lower,
@@ -124,21 +143,21 @@ Outcome<SolvePlan<T>> plan_triangle(const SparseMatrix<T>& triangle, const Trian
 }
 
 template <class T>
+Outcome<void> check_own_factors(const OwnFactors<T>& factors) {
+  auto read = read_factors(factors);
+  if (!read.ok()) return read.failure();
+  return {};
+}
+
+template <class T>
 Outcome<SolvePlan<T>> plan_own_factors(const OwnFactors<T>& factors) {
   blas::use_one_thread();
   try {
-    auto lower = solve_detail::read_triangle(
-        factors.lower,
-        {true, factors.lower_unit_diagonal, solve_detail::WrongSide::refused, "the lower factor"});
-    check_sizes(factors);
-    if (!lower.ok()) return lower.failure();
-    const bool has_upper = factors.upper.rows() > 0;
-    auto upper = solve_detail::read_triangle(
-        factors.upper,
-        {false, factors.upper_unit_diagonal, solve_detail::WrongSide::refused, "the upper factor"});
-    if (!upper.ok()) return upper.failure();
-    return plan_of(factors.lower.rows(),
-                   stages_of(factors, std::move(lower).value(), std::move(upper).value(), has_upper));
+    auto read = read_factors(factors);
+    if (!read.ok()) return read.failure();
+    ReadFactors<T> triangles = std::move(read).value();
+    return plan_of(factors.lower.rows(), stages_of(factors, std::move(triangles.lower),
+                                                   std::move(triangles.upper), factors.upper.rows() > 0));
   } catch (const std::bad_alloc&) {
     throw MemoryError("cannot allocate the plan of a solve with given factors");
   }
@@ -146,6 +165,7 @@ Outcome<SolvePlan<T>> plan_own_factors(const OwnFactors<T>& factors) {
 
 #define PALMETTE_INSTANTIATE(T)                                                                              \
   template Outcome<SolvePlan<T>> plan_triangle<T>(const SparseMatrix<T>&, const TriangleOptions&);           \
+  template Outcome<void> check_own_factors<T>(const OwnFactors<T>&);                                         \
   template Outcome<SolvePlan<T>> plan_own_factors<T>(const OwnFactors<T>&);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

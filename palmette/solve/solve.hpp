@@ -298,6 +298,13 @@ struct OwnFactors {
   PlanOptions plan{true, 1e2};
 };
 
+/// What plan_own_factors checks, without a plan.
+/// @returns nothing, or the failure, as plan_own_factors
+/// @throws as plan_own_factors
+/// @cost  O(entries)
+template <class T>
+Outcome<void> check_own_factors(const OwnFactors<T>& factors);
+
 /// @returns the plan, or numerically_singular naming the factor and its first row with a zero or missing
 ///   diagonal
 /// @throws DimensionError, UsageError as plan_triangle, and UsageError naming the place of an entry on the

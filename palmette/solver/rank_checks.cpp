@@ -11,7 +11,7 @@
 namespace palmette {
 namespace {
 
-enum class Complaint : std::int64_t { none, usage, dimension, memory, file, other };
+enum class Complaint : std::int64_t { none, usage, dimension, memory, file, device, other };
 
 std::string name_of_rank(std::size_t rank) { return "rank " + std::to_string(rank); }
 
@@ -38,6 +38,8 @@ struct Caught {
       set(Complaint::memory, error.what());
     } catch (const std::bad_alloc&) {
       set(Complaint::memory, "out of memory");
+    } catch (const DeviceError& error) {
+      set(Complaint::device, error.what());
     } catch (const IoError& error) {
       set(Complaint::file, error.file() + std::string(error.what()).substr(error.file().size() + 2));
       head.file_letters = static_cast<std::int64_t>(error.file().size());
@@ -66,6 +68,7 @@ struct Agreed final : E, AgreedError {
   const std::string said = rank.empty() ? text : rank + ": " + text;
   if (head.complaint == Complaint::dimension) throw Agreed<DimensionError>(said);
   if (head.complaint == Complaint::memory) throw Agreed<MemoryError>(said);
+  if (head.complaint == Complaint::device) throw Agreed<DeviceError>(said);
   if (head.complaint == Complaint::other) throw BrokenRun(said);
   throw Agreed<UsageError>(said);
 }

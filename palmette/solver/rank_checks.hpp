@@ -12,9 +12,9 @@
 namespace palmette {
 
 /// Runs work that needs no other rank and may throw. Every rank must call it.
-/// @throws if the work of any rank threw: on every rank the same UsageError, DimensionError, MemoryError or
-///   IoError, naming the first such rank, or its file, and an AgreedError: an `exchange` around it does not
-///   end the run; any other error on its own rank, BrokenRun elsewhere
+/// @throws if the work of any rank threw: on every rank the same UsageError, DimensionError, MemoryError,
+///   DeviceError or IoError, naming the first such rank, or its file, and an AgreedError: an `exchange`
+///   around it does not end the run; any other error on its own rank, BrokenRun elsewhere
 void check_on_all(const RankTeam& ranks, const std::function<void()>& work);
 
 /// Ranks that pass different arguments would wait for each other's messages. Every rank must call it.

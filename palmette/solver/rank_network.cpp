@@ -3,13 +3,15 @@
 
 #include <algorithm>
 
+#include "palmette/solver/rank_checks.hpp"
+
 namespace palmette {
 
 std::shared_ptr<DeviceNetwork> network_of_ranks(const RankTeam& ranks,
                                                 const std::shared_ptr<Device>& device) {
   Transport& transport = ranks.transport;
   NetworkId id{};
-  agree_after(transport, [&] {
+  check_on_all(ranks, [&] {
     if (transport.rank() == 0) id = make_network_id(*device);
   });
   exchange(transport, [&] {
@@ -19,7 +21,7 @@ std::shared_ptr<DeviceNetwork> network_of_ranks(const RankTeam& ranks,
     std::copy_n(ids[0].data(), id.size(), id.data());
   });
   std::shared_ptr<DeviceNetwork> network;
-  agree_after(transport, [&] {
+  check_on_all(ranks, [&] {
     network =
         join_network(device, id, static_cast<int>(transport.rank()), static_cast<int>(transport.num_ranks()));
   });

@@ -11,9 +11,23 @@
 
 namespace palmette {
 
+/// op(A)⁻¹ of what the caller provides over ranks with one device each. Every rank must call what is not
+/// const, with the same arguments.
+template <class T>
+class GivenInverse {
+ public:
+  virtual ~GivenInverse() = default;
+  /// x ← op(A)⁻¹·b; all get the same x. @param b  n × k; x: n × k, may be b's memory
+  virtual SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x) = 0;
+  virtual SolveCost cost(index_t num_rhs) const = 0;
+  virtual RankTeam ranks() = 0;
+  /// Of this rank.
+  virtual const std::shared_ptr<Device>& device() const = 0;
+};
+
 /// One apply at a time, on all ranks together.
 template <class T>
-class RankTriangleInverse {
+class RankTriangleInverse final : public GivenInverse<T> {
  public:
   /// Every rank must call it, with the same triangle. @param options  its plan names this rank's device
   /// @returns the inverse, or the failure, as plan_rank_triangle: the same on all ranks
@@ -22,13 +36,10 @@ class RankTriangleInverse {
                                                               const SparseMatrix<T>& triangle,
                                                               const TriangularSolverOptions& options);
 
-  /// x ← op(T)⁻¹·b; every rank must call it with the same b, and all get the same x.
-  /// @param b  n × k; x: n × k, may be b's memory
-  SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x);
-  SolveCost cost(index_t num_rhs) const { return plan_->cost(num_rhs); }
-  index_t num_ranks() const { return transport_.num_ranks(); }
-  RankTeam ranks() { return {transport_, team_, {watchdog_seconds_}}; }
-  const std::shared_ptr<Device>& device() const { return device_; }
+  SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x) override;
+  SolveCost cost(index_t num_rhs) const override { return plan_->cost(num_rhs); }
+  RankTeam ranks() override { return {transport_, team_, {watchdog_seconds_}}; }
+  const std::shared_ptr<Device>& device() const override { return device_; }
 
  private:
   RankTriangleInverse(Transport& transport, const TriangularSolverOptions& options);

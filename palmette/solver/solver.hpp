@@ -257,6 +257,11 @@ struct TriangularSolverOptions {
 };
 /// As for SolverOptions; "auto": the first GPU of this machine, since nothing is known of the factors yet.
 void set_device(TriangularSolverOptions& options, std::string_view name);
+/// So many devices of a kind, to which columns are dealt, or supernodes where they pay; 1: as set_device.
+/// Factors that are given get what options.triangle.plan then says.
+/// @param kind  as for SolverOptions
+/// @throws UsageError if there are fewer; DeviceError if there are none here, saying why
+void set_devices(TriangularSolverOptions& options, std::string_view kind, index_t num_devices);
 
 /// A solver for a triangle or factors that the caller provides. Solutions are verified against these.
 template <class T>
@@ -272,9 +277,10 @@ class TriangularSolver {
   /// same x and verify it. If arguments are wrong, all throw.
   /// Vectors lie on the host: `device` is null. The memory of the host is not measured.
   /// @param transport  must outlive this object; nothing else may use it during that time
-  /// @throws UsageError for a method other than devices_pushed, and for a world of devices, its grid, layers
-  ///   or network; MemoryError on all ranks if one device has no room, also by solve, after which all may
-  ///   solve for fewer right-hand sides; as make_network_id and join_network; BrokenRun
+  /// @throws UsageError for a method other than devices_pushed, for a world of devices, its grid, layers or
+  ///   network, and by solve, for b or a request that differs from that of another rank; MemoryError on all
+  ///   ranks if one device has no room, also by solve, after which all may solve for fewer right-hand sides;
+  ///   as make_network_id and join_network; BrokenRun
   static Outcome<TriangularSolver> create(std::shared_ptr<const SparseMatrix<T>> triangle,
                                           const TriangularSolverOptions& options, Transport& transport);
   /// Solve with the product of given factors. Solutions are verified against `matrix` if there is one (then
@@ -283,6 +289,13 @@ class TriangularSolver {
   static Outcome<TriangularSolver> from_factors(std::shared_ptr<const OwnFactors<T>> factors,
                                                 std::shared_ptr<const SparseMatrix<T>> matrix,
                                                 const TriangularSolverOptions& options = {});
+  /// The same over ranks with one device each: both triangles are solved by columns, whatever their pattern,
+  /// as `create` with a transport solves one, and the rows of the first solution go to all ranks. Every rank
+  /// passes the same factors, whose plan names its own device.
+  /// @throws as create with a transport, and as plan_own_factors
+  static Outcome<TriangularSolver> from_factors(std::shared_ptr<const OwnFactors<T>> factors,
+                                                std::shared_ptr<const SparseMatrix<T>> matrix,
+                                                const TriangularSolverOptions& options, Transport& transport);
   TriangularSolver(TriangularSolver&&) noexcept;
   TriangularSolver& operator=(TriangularSolver&&) noexcept;
   ~TriangularSolver();

@@ -8,7 +8,7 @@
 #include "palmette/solver/known_matrix.hpp"
 #include "palmette/solver/product_residual.hpp"
 #include "palmette/solver/rank_checks.hpp"
-#include "palmette/solver/rank_triangle_inverse.hpp"
+#include "palmette/solver/rank_factors_inverse.hpp"
 #include "palmette/solver/solver.hpp"
 #include "palmette/solver/team_on_demand.hpp"
 #include "palmette/solver/verified_answer.hpp"
@@ -69,6 +69,43 @@ void check_plan_over_ranks(const PlanOptions& plan) {
         "by_network, grid and layers are for a world of devices in one process; leave them out over ranks");
 }
 
+/// Without what ranks do not have: methods and threads of a host, and vectors on a device.
+TriangularSolverOptions options_of_hosts(TriangularSolverOptions given) {
+  given.triangle.plan.device = nullptr;
+  given.method = SolveMethod::automatic;
+  given.measure = false;  // the memory of the host says nothing about devices
+  return given;
+}
+
+template <class T>
+void check_factors(const OwnFactors<T>& factors, const SparseMatrix<T>* matrix,
+                   const TriangularSolverOptions& options) {
+  check_triangle(factors.lower, options);
+  check_triangle(factors.upper, options);
+  if (matrix == nullptr) return;
+  check_matrix(*matrix);
+  if (matrix->rows() != factors.lower.rows() || matrix->cols() != factors.lower.rows())
+    throw DimensionError("the factors are of order " + std::to_string(factors.lower.rows()) +
+                         ", the matrix is " + std::to_string(matrix->rows()) + " x " +
+                         std::to_string(matrix->cols()));
+}
+
+std::string note_on_ranks(index_t num_ranks, const Device& device) {
+  return "solved by " + std::to_string(num_ranks) + " ranks with one " + device.info().kind +
+         " device each, whose kernels put sums of rows to each other";
+}
+
+/// Ranks with different arguments would wait for each other's messages.
+template <class T>
+std::uint64_t fingerprint_of(DenseView<const T> b, const SolveRequest& request) {
+  const index_t options[] = {static_cast<index_t>(request.operation), request.max_refine_steps,
+                             request.condition ? 1 : 0, request.repeat};
+  std::uint64_t print = checksum(std::as_bytes(std::span(options)));
+  for (index_t j = 0; j < b.cols; ++j)
+    print = checksum(std::as_bytes(std::span(b.column(j), static_cast<std::size_t>(b.rows))), print);
+  return print;
+}
+
 }  // namespace
 
 template <class T>
@@ -81,7 +118,7 @@ struct TriangularSolver<T>::State {
   BandwidthMemory bandwidth;
   std::shared_ptr<Device> device;
   std::shared_ptr<DeviceWorld> world;                   // several devices
-  std::shared_ptr<RankTriangleInverse<T>> over_ranks;   // in place of the plan
+  std::shared_ptr<GivenInverse<T>> over_ranks;          // in place of the plan
   std::unique_ptr<const DeviceMatrix<T>> matrix_there;  // null: the host verifies
   Report report;
 
@@ -93,6 +130,10 @@ struct TriangularSolver<T>::State {
   void verify_against(std::shared_ptr<const SparseMatrix<T>> given) {
     matrix = std::move(given);
     if (device && matrix) matrix_there = std::make_unique<const DeviceMatrix<T>>(device, matrix);
+  }
+  index_t size() const {
+    if (!over_ranks) return plan.size();
+    return factors ? factors->lower.rows() : matrix->rows();
   }
   AnswerSource<T> source(index_t num_rhs, const SolveRequest& request);
   Outcome<Report> solve_over_ranks(DenseView<const T> b, DenseView<T> x, const SolveRequest& request);
@@ -108,6 +149,7 @@ AnswerSource<T> TriangularSolver<T>::State::source(index_t num_rhs, const SolveR
     return plan.solve(operation, in, out, {method, team.for_work(!device && !world, request.threads)});
   };
   source.device = device;
+  source.world = world;
   if (over_ranks) source.device_of_rank = over_ranks->device();
   source.matrix_there = matrix_there.get();
   source.apply_there = [&](Operation operation, OnDevice<const T> in, OnDevice<T> out) {
@@ -130,10 +172,11 @@ Outcome<Report> TriangularSolver<T>::State::solve_over_ranks(DenseView<const T> 
   check_same_columns(ranks, b.cols);
   DenseMatrix<T> kept;
   check_on_all(ranks, [&] {
-    check_right_hand_sides(matrix->rows(), b, x);
+    check_right_hand_sides(size(), b, x);
     check_threads(request.threads);
     kept = copy_if_overlapping(b, x);
   });
+  check_same_on_all(ranks, fingerprint_of(b, request), "b or the request", "pass the same on all ranks");
   return result_of_exchange(ranks.transport, [&] {
     const DenseView<const T> rhs = kept.values.empty() ? b : std::as_const(kept).view();
     return make_answer(source(b.cols, request), report, rhs, x, request);
@@ -150,6 +193,12 @@ void set_device(TriangularSolverOptions& options, std::string_view name) {
   options.note_on_device = found.device ? "solved on " + found.device->info().address() +
                                               ": given factors go to a GPU where there is one"
                                         : "solved on the host: there is no GPU (" + found.why_none + ")";
+}
+
+void set_devices(TriangularSolverOptions& options, std::string_view kind, index_t num_devices) {
+  options.triangle.plan.of_world.by_columns |= goes_by_columns(options.method);
+  if (num_devices == 1) return set_device(options, kind);
+  options.triangle.plan.world = open_world(kind, static_cast<int>(num_devices));
 }
 
 template <class T>
@@ -182,10 +231,7 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::create(std::shared_ptr<const S
                                                          const TriangularSolverOptions& given,
                                                          Transport& transport) {
   ThreadTeam alone(1);
-  TriangularSolverOptions options = given;
-  options.triangle.plan.device = nullptr;  // vectors lie on the host
-  options.method = SolveMethod::automatic;
-  options.measure = false;  // the memory of the host says nothing about devices
+  const TriangularSolverOptions options = options_of_hosts(given);
   transport.set_watchdog(given.watchdog_seconds);
   check_on_all({transport, alone, {given.watchdog_seconds}}, [&] {
     if (!triangle) throw UsageError("the triangle is null");
@@ -198,9 +244,7 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::create(std::shared_ptr<const S
   auto state = std::make_unique<State>(SolvePlan<T>(), options);
   state->over_ranks = std::move(inverse).value();
   state->report = first_report(*triangle, options);
-  state->report.notes.push_back("solved by " + std::to_string(transport.num_ranks()) +
-                                " ranks with one " + given.triangle.plan.device->info().kind +
-                                " device each, whose kernels put sums of rows to each other");
+  state->report.notes.push_back(note_on_ranks(transport.num_ranks(), *state->over_ranks->device()));
   state->verify_against(meant_triangle(std::move(triangle), options.triangle));
   return TriangularSolver(std::move(state));
 }
@@ -211,20 +255,43 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::from_factors(std::shared_ptr<c
                                                                const TriangularSolverOptions& given) {
   if (!factors) throw UsageError("the factors are null");
   TriangularSolverOptions options = given;
-  options.triangle.plan.device = factors->plan.device;
+  options.triangle.plan = factors->plan;
   factors = own(std::move(factors));
   matrix = own(std::move(matrix));
-  check_triangle(factors->lower, options);
-  check_triangle(factors->upper, options);
-  if (matrix) check_matrix(*matrix);
-  if (matrix && (matrix->rows() != factors->lower.rows() || matrix->cols() != factors->lower.rows()))
-    throw DimensionError("the factors are of order " + std::to_string(factors->lower.rows()) +
-                         ", the matrix is " + std::to_string(matrix->rows()) + " x " +
-                         std::to_string(matrix->cols()));
+  check_factors(*factors, matrix.get(), options);
   Outcome<SolvePlan<T>> plan = plan_own_factors(*factors);
   if (!plan) return plan.failure();
   auto state = std::make_unique<State>(std::move(plan).value(), options);
   state->report = first_report(matrix ? *matrix : factors->lower, options);
+  state->verify_against(std::move(matrix));
+  state->factors = std::move(factors);
+  return TriangularSolver(std::move(state));
+}
+
+template <class T>
+Outcome<TriangularSolver<T>> TriangularSolver<T>::from_factors(std::shared_ptr<const OwnFactors<T>> factors,
+                                                               std::shared_ptr<const SparseMatrix<T>> matrix,
+                                                               const TriangularSolverOptions& given,
+                                                               Transport& transport) {
+  ThreadTeam alone(1);
+  const TriangularSolverOptions options = options_of_hosts(given);
+  transport.set_watchdog(given.watchdog_seconds);
+  std::optional<Outcome<void>> checked;
+  check_on_all({transport, alone, {given.watchdog_seconds}}, [&] {
+    if (!factors) throw UsageError("the factors are null");
+    factors = own(std::move(factors));
+    matrix = own(std::move(matrix));
+    check_factors(*factors, matrix.get(), options);
+    check_plan_over_ranks(factors->plan);
+    checked = check_own_factors(*factors);
+  });
+  if (!*checked) return checked->failure();
+  auto inverse = RankFactorsInverse<T>::create(transport, factors, given);
+  if (!inverse) return inverse.failure();
+  auto state = std::make_unique<State>(SolvePlan<T>(), options);
+  state->over_ranks = std::move(inverse).value();
+  state->report = first_report(matrix ? *matrix : factors->lower, options);
+  state->report.notes.push_back(note_on_ranks(transport.num_ranks(), *state->over_ranks->device()));
   state->verify_against(std::move(matrix));
   state->factors = std::move(factors);
   return TriangularSolver(std::move(state));
@@ -254,7 +321,7 @@ Outcome<Report> TriangularSolver<T>::solve(OnDevice<const T> b, OnDevice<T> x, c
 
 template <class T>
 index_t TriangularSolver<T>::size() const {
-  return state_->over_ranks ? state_->matrix->rows() : state_->plan.size();
+  return state_->size();
 }
 template <class T>
 std::shared_ptr<Device> TriangularSolver<T>::device() const {

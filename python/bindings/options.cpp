@@ -52,7 +52,8 @@ SolverOptions solver_options(const nb::dict& given) {
 TriangularSolverOptions triangular_options(const nb::dict& given) {
   TriangularSolverOptions options;
   options.method = solve_method(get<std::string>(given, "method"));
-  set_device(options, get<std::string>(given, "device"));
+  options.triangle.plan.of_world.tasks_per_element = get<index_t>(given, "tasks_per_gpu");
+  set_devices(options, get<std::string>(given, "device"), get<std::vector<index_t>>(given, "gpus")[0]);
   options.threads = get<int>(given, "threads");
   options.measure = get<bool>(given, "measure");
   options.cache_folder = get<std::string>(given, "cache_folder");

@@ -1,6 +1,6 @@
 // TriangularSolver, once for each scalar, from a given triangle or given factors.
 #include "device_arrays.hpp"
-#include "options.hpp"
+#include "given_factors.hpp"
 
 namespace palmette::python {
 namespace {
@@ -15,18 +15,6 @@ TriangularSolver<T> create_triangular(MatrixHandle<T>& triangle, const nb::dict&
   return TriangularSolver<T>::create(std::move(taken), options).value();
 }
 
-Permutation permutation(const nb::dict& given, const char* name) {
-  if (given[name].is_none()) return {};
-  const auto order = span_of(nb::cast<ArrayIn<index_t>>(given[name]));
-  return Permutation(std::vector<index_t>(order.begin(), order.end()));
-}
-
-std::vector<double> scale(const nb::dict& given, const char* name) {
-  if (given[name].is_none()) return {};
-  const auto factors = span_of(nb::cast<ArrayIn<double>>(given[name]));
-  return {factors.begin(), factors.end()};
-}
-
 /// Takes over the matrix under that name; nothing if it is None.
 template <class T>
 std::shared_ptr<const SparseMatrix<T>> matrix(const nb::dict& given, const char* name) {
@@ -36,17 +24,9 @@ std::shared_ptr<const SparseMatrix<T>> matrix(const nb::dict& given, const char*
 template <class T>
 TriangularSolver<T> from_factors(const nb::dict& factors, const nb::dict& given) {
   const TriangularSolverOptions options = triangular_options(given);
-  auto own = std::make_shared<OwnFactors<T>>();
+  auto own = factors_around<T>(factors, options.triangle.plan);
   own->lower = *matrix<T>(factors, "L");
   if (const auto upper = matrix<T>(factors, "U")) own->upper = *upper;
-  own->row = permutation(factors, "row_perm");
-  own->column = permutation(factors, "col_perm");
-  own->row_scale = scale(factors, "row_scale");
-  own->column_scale = scale(factors, "col_scale");
-  own->lower_unit_diagonal = nb::cast<bool>(factors["unit_lower"]);
-  own->upper_unit_diagonal = nb::cast<bool>(factors["unit_upper"]);
-  own->plan.device = options.triangle.plan.device;
-  own->hermitian = nb::cast<bool>(factors["hermitian"]);
   auto product = matrix<T>(factors, "A");
   const LockReleased released;
   return TriangularSolver<T>::from_factors(std::move(own), std::move(product), options).value();

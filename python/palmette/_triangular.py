@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple
+from typing import Any, Dict, NamedTuple, Optional, Tuple
 
 import numpy as np
 
 from . import _input
-from ._verified import VerifiedSolves, machine_options
+from ._verified import VerifiedSolves, count, machine_options
 from ._threads import lock_for
 from .errors import DimensionError, UsageError
 
@@ -25,6 +25,12 @@ class TriangularSolver(VerifiedSolves):
         Take the diagonal as one, whatever is stored.
     method, threads, measure, device
         See `Solver`.
+    gpus : int
+        So many devices of the kind `device` solve together: each has some of the columns, or of the
+        supernodes where they pay (never with ``methods("columns of several devices")``). b and x are NumPy
+        arrays.
+    tasks_per_gpu : int
+        Of columns: into so many tasks each device's share is cut, which are dealt in turn.
 
     Raises
     ------
@@ -41,10 +47,11 @@ class TriangularSolver(VerifiedSolves):
     """
 
     def __init__(self, T: Any, lower: bool = True, unit_diagonal: bool = False, *, method: str = "auto",
-                 threads: Optional[int] = None, measure: bool = True, device: str = "none") -> None:
+                 threads: Optional[int] = None, measure: bool = True, device: str = "none", gpus: int = 1,
+                 tasks_per_gpu: int = 8) -> None:
         T = _input.as_csc(T, "T")
         self._shape = _input.square_shape(T, "T")
-        options = machine_options(method, threads, measure, device)
+        options = {**machine_options(method, threads, measure, device), **_several(gpus, tasks_per_gpu)}
         options["lower"], options["unit_diagonal"] = bool(lower), bool(unit_diagonal)
         matrix = _input.to_core(T, "T")
         self._dtype, self._nnz = T.dtype, matrix.nnz
@@ -81,6 +88,8 @@ def from_factors(
     threads: Optional[int] = None,
     measure: bool = True,
     device: str = "none",
+    gpus: int = 1,
+    tasks_per_gpu: int = 8,
 ) -> FactoredMatrix:
     """Solve with factors computed elsewhere.
 
@@ -110,6 +119,8 @@ def from_factors(
         against the product of the factors.
     method, threads, measure, device
         See `Solver`.
+    gpus, tasks_per_gpu
+        See `TriangularSolver`.
 
     Returns
     -------
@@ -131,34 +142,81 @@ def from_factors(
     >>> np.allclose(solver.solve(A @ np.ones(400)), 1)
     True
     """
+    given = given_factors(
+        superlu,
+        L=L,
+        U=U,
+        row_perm=row_perm,
+        col_perm=col_perm,
+        row_scale=row_scale,
+        col_scale=col_scale,
+        unit_lower=unit_lower,
+        hermitian=hermitian,
+        A=A,
+    )
+    factors = {
+        **given.beside,
+        **{
+            name: None if matrix is None else _input.to_core(matrix, name, given.dtype)
+            for name, matrix in given.matrices.items()
+        },
+    }
+    options = {**machine_options(method, threads, measure, device), **_several(gpus, tasks_per_gpu)}
+    return FactoredMatrix(factors, given.shape, given.dtype, options, threads is not None)
+
+
+def _several(gpus: int, tasks_per_gpu: int) -> Dict[str, Any]:
+    """Options of triangles on several devices."""
+    return {"gpus": [count("gpus", gpus, 1), 1, 1], "tasks_per_gpu": count("tasks_per_gpu", tasks_per_gpu, 1)}
+
+
+class GivenFactors(NamedTuple):
+    """Factors, checked: compressed columns or None by the name L, U or A, and all that is no matrix."""
+
+    matrices: Dict[str, Any]
+    beside: Dict[str, Any]
+    shape: Tuple[int, int]
+    dtype: np.dtype
+
+
+def given_factors(
+    superlu: Any,
+    *,
+    L: Any,
+    U: Any,
+    row_perm: Any,
+    col_perm: Any,
+    row_scale: Any,
+    col_scale: Any,
+    unit_lower: Optional[bool],
+    hermitian: bool,
+    A: Any,
+) -> GivenFactors:
+    """The arguments of `from_factors`."""
     if superlu is not None:
         L, U, row_perm, col_perm = _factors_of_superlu(superlu, (L, U, row_perm, col_perm))
     if L is None:
         raise UsageError("no factor was given: give L (and U), or an object of splu")
-    given = {
-        name: _input.as_csc(matrix, name)
+    matrices = {
+        name: None if matrix is None else _input.as_csc(matrix, name)
         for name, matrix in (("L", L), ("U", U), ("A", A))
-        if matrix is not None
     }
-    shape = _input.square_shape(given["L"], "L")
-    for name, matrix in given.items():
+    there = {name: matrix for name, matrix in matrices.items() if matrix is not None}
+    shape = _input.square_shape(there["L"], "L")
+    for name, matrix in there.items():
         if _input.square_shape(matrix, name) != shape:
             raise DimensionError(f"{name} has shape {matrix.shape}, but L has shape {shape}")
-    dtype = np.result_type(*(matrix.dtype for matrix in given.values()))
-    stores_diagonal = bool(np.any(_has_diagonal_entry(given["L"])))
-    factors: Dict[str, Any] = {
-        name: _input.to_core(given[name], name, dtype) if name in given else None for name in "LUA"
+    stores_diagonal = bool(np.any(_has_diagonal_entry(there["L"])))
+    beside: Dict[str, Any] = {
+        "unit_lower": not stores_diagonal and shape[0] > 0 if unit_lower is None else bool(unit_lower),
+        "unit_upper": False,
+        "hermitian": bool(hermitian),
     }
     for name, order in (("row_perm", row_perm), ("col_perm", col_perm)):
-        factors[name] = None if order is None else _input.as_order(order, shape[0], name)
+        beside[name] = None if order is None else _input.as_order(order, shape[0], name)
     for name, scale in (("row_scale", row_scale), ("col_scale", col_scale)):
-        factors[name] = None if scale is None else _input.as_scale(scale, shape[0], name)
-    factors["unit_lower"] = not stores_diagonal and shape[0] > 0 if unit_lower is None else bool(unit_lower)
-    factors["unit_upper"] = False
-    factors["hermitian"] = bool(hermitian)
-    return FactoredMatrix(
-        factors, shape, dtype, machine_options(method, threads, measure, device), threads is not None
-    )
+        beside[name] = None if scale is None else _input.as_scale(scale, shape[0], name)
+    return GivenFactors(matrices, beside, shape, np.result_type(*(one.dtype for one in there.values())))
 
 
 def _factors_of_superlu(superlu: Any, given: tuple) -> tuple:

@@ -34,11 +34,22 @@ from ._rank_rows import (
     together,
 )
 from ._rank_schur import BlockCyclic, RowSchurComplement
+from ._rank_triangular import FactoredMatrix, TriangularSolver, from_factors
 from ._solver import Inertia, SlogdetResult
 from ._verified import SolveOptions, checked_trans, _frames_to_the_user
 from .errors import DimensionError, SingularWarning, UnverifiedWarning, UsageError
 
-__all__ = ["BlockCyclic", "RowSchurComplement", "RowSolver", "UpdatedRowSolver", "load", "solve"]
+__all__ = [
+    "BlockCyclic",
+    "FactoredMatrix",
+    "RowSchurComplement",
+    "RowSolver",
+    "TriangularSolver",
+    "UpdatedRowSolver",
+    "from_factors",
+    "load",
+    "solve",
+]
 
 
 class RowSolver(OfRows, RankEntries):

@@ -406,6 +406,71 @@ static void a_saved_solver_is_the_same(void) {
   remove(path);
 }
 
+/* T = [2 0; 1 4]. A = 2·[1 0; 3 1]·[2 1; 0 5] with its rows exchanged: [12 16; 4 2]. */
+static void triangles_and_factors_are_solved(void) {
+  const int64_t ptr[] = {0, 2, 3}, upper_ptr[] = {0, 1, 3}, whole_ptr[] = {0, 2, 4};
+  const int32_t rows[] = {0, 1, 1}, upper_rows[] = {0, 0, 1}, whole_rows[] = {0, 1, 0, 1};
+  const double lower[] = {2, 1, 4}, l[] = {1, 3, 1}, u[] = {2, 1, 5}, a[] = {12, 4, 16, 2};
+  const double none[] = {0, 1, 4};
+  double x[] = {2, 9};
+  const palmette_columns columns = {1, x, 2, x, 2};
+  palmette_triangle triangle = {{2, ptr, rows, lower, PALMETTE_FULL}, 0, 0, 0};
+  palmette_triangular* solver = NULL;
+  palmette_report report;
+  EXPECT(palmette_triangular_create_d(&triangle, NULL, &solver) == PALMETTE_OK);
+  EXPECT(palmette_triangular_solve_d(solver, PALMETTE_PLAIN, &columns, &report) == PALMETTE_OK);
+  EXPECT(near(x[0], 1) && near(x[1], 2) && report.verified && report.nnz_factor == 0);
+  EXPECT(report.factorize_seconds != report.factorize_seconds);
+  EXPECT(palmette_triangular_solve_d(solver, PALMETTE_TRANSPOSE, &columns, NULL) == PALMETTE_OK);
+  EXPECT(near(x[0], 0.25) && near(x[1], 0.5)); /* 2 x0 + x1 = 1, 4 x1 = 2 */
+  EXPECT(palmette_triangular_solve_z(solver, PALMETTE_PLAIN, &columns, NULL) == PALMETTE_USAGE);
+  EXPECT(palmette_triangular_solve_d(solver, PALMETTE_PLAIN, NULL, NULL) == PALMETTE_USAGE);
+  palmette_triangular_destroy(solver);
+  palmette_triangular_destroy(NULL);
+  triangle.upper = 1; /* only the diagonal: entries on the other side are ignored */
+  EXPECT(palmette_triangular_create_d(&triangle, NULL, &solver) == PALMETTE_OK);
+  x[0] = x[1] = 4;
+  EXPECT(palmette_triangular_solve_d(solver, PALMETTE_PLAIN, &columns, NULL) == PALMETTE_OK);
+  EXPECT(near(x[0], 2) && near(x[1], 1));
+  palmette_triangular_destroy(solver);
+  triangle.entries.values = none;
+  EXPECT(palmette_triangular_create_d(&triangle, NULL, &solver) == PALMETTE_NUMERICAL && solver == NULL);
+  palmette_options options;
+  palmette_default_options(&options);
+  options.device_rows = 2;
+  triangle.entries.values = lower;
+  EXPECT(palmette_triangular_create_d(&triangle, &options, &solver) == PALMETTE_USAGE);
+  options.device_layers = 2;
+  EXPECT(palmette_triangular_create_d(&triangle, &options, &solver) == PALMETTE_USAGE);
+  EXPECT(palmette_triangular_create_d(NULL, NULL, &solver) == PALMETTE_USAGE);
+  triangle.tasks_per_device = -1;
+  EXPECT(palmette_triangular_create_d(&triangle, NULL, &solver) == PALMETTE_USAGE);
+
+  const int32_t exchanged[] = {1, 0};
+  const double halves[] = {0.5, 0.5};
+  const palmette_arrays matrix = {2, whole_ptr, whole_rows, a, PALMETTE_FULL};
+  palmette_factors factors = {{2, ptr, rows, l, PALMETTE_FULL}, {2, upper_ptr, upper_rows, u, PALMETTE_FULL},
+                              exchanged, NULL, halves, NULL, 0, 0, 0, NULL, 0};
+  for (int known = 0; known < 2; ++known) {
+    factors.matrix = known ? &matrix : NULL;
+    EXPECT(palmette_triangular_from_factors_d(&factors, NULL, &solver) == PALMETTE_OK);
+    x[0] = 28, x[1] = 6;
+    EXPECT(palmette_triangular_solve_d(solver, PALMETTE_PLAIN, &columns, &report) == PALMETTE_OK);
+    EXPECT(near(x[0], 1) && near(x[1], 1) && report.verified);
+    palmette_triangular_destroy(solver);
+  }
+  factors.upper.column_ptr = NULL; /* L·Lᵀ = [1 3; 3 10], twice, rows exchanged */
+  factors.matrix = NULL;
+  EXPECT(palmette_triangular_from_factors_d(&factors, NULL, &solver) == PALMETTE_OK);
+  x[0] = 26, x[1] = 8;
+  EXPECT(palmette_triangular_solve_d(solver, PALMETTE_PLAIN, &columns, NULL) == PALMETTE_OK);
+  EXPECT(near(x[0], 1) && near(x[1], 1));
+  palmette_triangular_destroy(solver);
+  factors.lower.values = none;
+  EXPECT(palmette_triangular_from_factors_d(&factors, NULL, &solver) == PALMETTE_NUMERICAL && solver == NULL);
+  EXPECT(palmette_triangular_from_factors_d(NULL, NULL, &solver) == PALMETTE_USAGE);
+}
+
 static void batches_are_solved(void) {
   const int64_t ptr[] = {0, 2, 4};
   const int32_t rows[] = {0, 1, 0, 1};
@@ -433,6 +498,7 @@ static void batches_are_solved(void) {
 int main(void) {
   a_saved_solver_is_the_same();
   batches_are_solved();
+  triangles_and_factors_are_solved();
   solves_and_refactors();
   half_solves(PALMETTE_LLT);
   half_solves(PALMETTE_LDLT);

@@ -135,6 +135,49 @@ TEST(several_devices, without_columns_form_a_grid_of_as_many_devices) {
   EXPECT_EQ(column, chosen);
 }
 
+/// A chain of -1 below 2: with b = e_0, x_k = 2^-(k + 1).
+TEST(several_devices, are_dealt_the_columns_of_triangles_and_factors) {
+  if (!palmette::emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
+  constexpr int32_t size = 12;
+  std::vector<int64_t> ptr{0};
+  std::vector<int32_t> row;
+  std::vector<double> value;
+  for (int32_t k = 0; k < size; ++k) {
+    row.push_back(k), value.push_back(2);
+    if (k + 1 < size) row.push_back(k + 1), value.push_back(-1);
+    ptr.push_back(static_cast<int64_t>(row.size()));
+  }
+  const palmette_triangle triangle = {{size, ptr.data(), row.data(), value.data(), PALMETTE_FULL}, 0, 0, 2};
+  palmette_factors factors = {};
+  factors.lower = triangle.entries;
+  palmette_options options;
+  palmette_default_options(&options);
+  options.device = "emulated";
+  options.device_rows = 3;
+  for (const char* const method : {"auto", "devices_pushed"}) {
+    options.method = method;
+    palmette_triangular *by_triangle = nullptr, *by_factors = nullptr;
+    EXPECT_EQ(palmette_triangular_create_d(&triangle, &options, &by_triangle), PALMETTE_OK);
+    EXPECT_EQ(palmette_triangular_from_factors_d(&factors, &options, &by_factors), PALMETTE_OK);
+    std::vector<double> b(size), x(size);
+    b[0] = 1;
+    const palmette_columns columns = {1, b.data(), size, x.data(), size};
+    palmette_report report;
+    EXPECT_EQ(palmette_triangular_solve_d(by_triangle, PALMETTE_PLAIN, &columns, &report), PALMETTE_OK);
+    EXPECT_EQ(report.verified, 1);
+    for (int32_t k = 0; k < size; ++k) EXPECT_EQ(x[k], std::ldexp(1, -k - 1));
+    const palmette_columns again = {1, x.data(), size, b.data(), size};
+    EXPECT_EQ(palmette_triangular_solve_d(by_triangle, PALMETTE_TRANSPOSE, &again, &report), PALMETTE_OK);
+    std::vector<double> e0(size), both(size);
+    e0[0] = 1;
+    const palmette_columns product = {1, e0.data(), size, both.data(), size};
+    EXPECT_EQ(palmette_triangular_solve_d(by_factors, PALMETTE_PLAIN, &product, &report), PALMETTE_OK);
+    EXPECT_EQ(both, b);
+    palmette_triangular_destroy(by_triangle);
+    palmette_triangular_destroy(by_factors);
+  }
+}
+
 TEST(several_devices, need_a_kind_and_numbers_that_are_not_too_small) {
   std::vector<double> x;
   EXPECT_EQ(solve_on("none", {2, 1, 1}, x), PALMETTE_USAGE);

@@ -121,6 +121,45 @@ static void devices(int rank, int ranks, int communicator) {
   EXPECT(palmette_create_over_ranks_d(&mine, communicator, &options, &none) == PALMETTE_USAGE && !none);
 }
 
+/* T = [2 0; 1 4], whole on every rank. Emulated devices of several processes have no network. */
+static void triangles(int ranks, int communicator) {
+  const int64_t ptr[] = {0, 2, 3};
+  const int32_t rows[] = {0, 1, 1};
+  const double lower[] = {2, 1, 4};
+  double x[] = {2, 9};
+  const palmette_columns columns = {1, x, 2, x, 2}, wrong = {1, NULL, 2, x, 2};
+  const palmette_triangle triangle = {{2, ptr, rows, lower, PALMETTE_FULL}, 0, 0, 0};
+  const palmette_factors factors = {triangle.entries, {0, NULL, NULL, NULL, PALMETTE_FULL}, NULL, NULL, NULL,
+                                    NULL, 0, 0, 0, NULL, 3};
+  palmette_rank_options options;
+  palmette_default_rank_options(&options);
+  palmette_triangular* solver = NULL;
+  EXPECT(palmette_triangular_create_over_ranks_d(&triangle, communicator, &options, &solver) ==
+             PALMETTE_USAGE && solver == NULL);
+  EXPECT(strstr(palmette_last_error(), "needs a device on each") != NULL);
+  options.device = "emulated";
+  const palmette_status made =
+      palmette_triangular_create_over_ranks_d(&triangle, communicator, &options, &solver);
+  EXPECT(made == (ranks == 1 ? PALMETTE_OK : PALMETTE_DEVICE_ERROR));
+  if (made == PALMETTE_OK) {
+    palmette_report report;
+    EXPECT(palmette_triangular_solve_d(solver, PALMETTE_PLAIN, &columns, &report) == PALMETTE_OK);
+    EXPECT(report.verified && fabs(x[0] - 1) < 1e-15 && fabs(x[1] - 2) < 1e-15);
+    EXPECT(palmette_triangular_solve_d(solver, PALMETTE_PLAIN, &wrong, NULL) == PALMETTE_USAGE);
+    palmette_triangular_destroy(solver);
+    EXPECT(palmette_triangular_from_factors_over_ranks_d(&factors, communicator, &options, &solver) ==
+           PALMETTE_OK);
+    x[0] = 4, x[1] = 2; /* L·Lᵀ = [4 2; 2 17] */
+    EXPECT(palmette_triangular_solve_d(solver, PALMETTE_PLAIN, &columns, NULL) == PALMETTE_OK);
+    EXPECT(fabs(x[0] - 1) < 1e-15 && fabs(x[1]) < 1e-15);
+    palmette_triangular_destroy(solver);
+  } else {
+    EXPECT(strstr(palmette_last_error(), "emulated devices of several processes have no network") != NULL);
+    EXPECT(palmette_triangular_from_factors_over_ranks_d(&factors, communicator, &options, &solver) ==
+               PALMETTE_DEVICE_ERROR && solver == NULL);
+  }
+}
+
 /* A chain of -1 beside 2: b = e_0 gives x_k = (n - k) / (n + 1). Each rank wants the last row and its first.
  */
 static void entries_of_a_solution(int rank, int ranks, int communicator) {
@@ -391,6 +430,7 @@ int main(int argc, char** argv) {
   const int communicator = MPI_Comm_c2f(MPI_COMM_WORLD);
   complex_systems(rank, ranks, communicator);
   devices(rank, ranks, communicator);
+  triangles(ranks, communicator);
   saved(rank, ranks, communicator);
   updated(rank, ranks, communicator);
   entries_of_a_solution(rank, ranks, communicator);

@@ -12,6 +12,7 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sparse
+import scipy.sparse.linalg
 from mpi4py import MPI
 
 import palmette
@@ -141,6 +142,44 @@ def each_process_can_have_a_device():
     fails(
         palmette.UsageError, "abacus", lambda: palmette.mpi.RowSolver(A[first:end], comm, device="abacus")
     )
+
+
+def triangles_and_factors_need_a_network_of_devices():
+    """Emulated devices have one in a single process; GPUs in a build with NVSHMEM."""
+    T = palmette.generate("random_triangular", 30)
+    A = palmette.generate("convection_diffusion2d", 5)
+    lu = scipy.sparse.linalg.splu(A.tocsc())
+    made = [
+        (lambda: palmette.mpi.TriangularSolver(T, comm, device="emulated", tasks_per_gpu=2), T),
+        (lambda: palmette.mpi.from_factors(lu, comm, A=A, device="emulated"), A),
+        (lambda: palmette.mpi.from_factors(comm=comm, L=T, device="emulated"), T @ T.T),
+    ]
+    for make, product in made:
+        if comm.size > 1:
+            fails(palmette.Error, "emulated devices of several processes have no network", make)
+            continue
+        solver = make()
+        n = product.shape[0]
+        assert solver.shape == (n, n) and solver.dtype == "float64"
+        for trans, op in [("N", product), ("T", product.T)]:
+            x = solver.solve(op @ np.ones((n, 2)), trans=trans)
+            assert np.allclose(x, 1) and solver.report["verify"]["verified"]
+            assert solver.report["solve"]["method"] == "devices_pushed"
+        assert np.allclose(solver.solve(product @ np.full(n, 1j)), 1j)
+    fails(palmette.UsageError, "needs a device on each", lambda: palmette.mpi.TriangularSolver(T, comm))
+    fails(
+        palmette.UsageError,
+        "tasks_per_gpu is 0",
+        lambda: palmette.mpi.TriangularSolver(T, comm, device="emulated", tasks_per_gpu=0),
+    )
+    fails(palmette.DimensionError, "square", lambda: palmette.mpi.TriangularSolver(T[:4], comm))
+    fails(palmette.UsageError, "no factor was given", lambda: palmette.mpi.from_factors(comm=comm))
+    if comm.size > 1:
+        fails(
+            palmette.UsageError,
+            "different scalars",
+            lambda: palmette.mpi.TriangularSolver(T * (1j if comm.rank == 0 else 1), comm, device="emulated"),
+        )
 
 
 def matching_can_be_left_out():
@@ -416,6 +455,7 @@ def examples_of_docstrings_run():
     assert doctest.testmod(palmette.mpi).failed == 0
     assert doctest.testmod(palmette._rank_entries).failed == 0
     assert doctest.testmod(sys.modules["palmette._rank_schur"]).failed == 0
+    assert doctest.testmod(sys.modules["palmette._rank_triangular"]).failed == 0
 
 
 try:
@@ -425,6 +465,7 @@ try:
         scalars_transposes_and_refactor,
         grids_and_layers,
         each_process_can_have_a_device,
+        triangles_and_factors_need_a_network_of_devices,
         matching_can_be_left_out,
         changes_of_low_rank_use_the_distributed_factor,
         single_entries_are_those_of_whole_solutions,

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
+import scipy.sparse.linalg
 
 import palmette
 
@@ -60,6 +62,38 @@ def test_triangles_and_factors_of_others_are_solved_on_the_device():
     assert np.allclose(L @ x, b, rtol=1e-13)
     factored = palmette.from_factors(L=L, U=L.T, device="emulated", measure=False)
     assert np.allclose(L @ (L.T @ factored.solve(b)), b, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize(
+    "method", ["auto"] + [method.name for method in palmette.methods("columns of several devices")]
+)
+def test_triangles_and_factors_of_others_are_solved_on_several_devices(dtype, method):
+    T = palmette.generate("random_triangular", 50).astype(dtype)
+    if dtype.startswith("complex"):
+        T = T + 0.25j * scipy.sparse.eye_array(50)
+    b = np.arange(1, 101).reshape(50, 2).astype(dtype)
+    solver = palmette.TriangularSolver(
+        T, device="emulated", gpus=3, tasks_per_gpu=2, method=method, measure=False
+    )
+    for trans, applied in (("N", T), ("T", T.T), ("H", T.conj().T)):
+        x = solver.solve(b, trans=trans)
+        scale = np.abs(applied).sum(axis=1).max() * np.abs(x).max() + np.abs(b).max()
+        assert np.abs(applied @ x - b).max() <= 20 * np.finfo(dtype).eps * scale
+    assert solver.report["verify"]["verified"] and solver.report["solve"]["device"]["launches"] > 0
+    if method != "auto":
+        assert solver.report["solve"]["method"] == method
+    A = palmette.generate("convection_diffusion2d", 7).astype(dtype)
+    lu = scipy.sparse.linalg.splu(A.tocsc())
+    factored = palmette.from_factors(lu, A=A, device="emulated", gpus=3, method=method, measure=False)
+    x = factored.solve(np.ones(49, dtype))
+    assert factored.report["verify"]["verified"] and np.allclose(A @ x, 1, atol=1e-4)
+    with pytest.raises(palmette.UsageError):
+        palmette.TriangularSolver(T, gpus=2)
+    with pytest.raises(palmette.UsageError, match="gpus is 0"):
+        palmette.TriangularSolver(T, device="emulated", gpus=0)
+    with pytest.raises(palmette.UsageError, match="tasks_per_gpu is 0"):
+        palmette.TriangularSolver(T, device="emulated", gpus=2, tasks_per_gpu=0)
 
 
 def test_refactor_uploads_the_new_values():

@@ -246,5 +246,6 @@ NB_MODULE(_mpi, module) {
   PALMETTE_FOR_EACH_SCALAR(PALMETTE_BIND)
 #undef PALMETTE_BIND
   python::bind_row_schur(module);
+  python::bind_rank_triangular(module);
   module.def("load", &python::load);
 }

@@ -27,5 +27,6 @@ ExchangeChoice exchange_choice(const nb::dict& given);
 MpiExchange begin_exchange(int communicator, const ExchangeChoice& choice, RankSolverOptions& options);
 
 void bind_row_schur(nb::module_& module);
+void bind_rank_triangular(nb::module_& module);
 
 }  // namespace palmette::python
