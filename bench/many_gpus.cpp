@@ -1,8 +1,9 @@
 // Question: what does a solve cost on many GPUs, by the programs that the kernels execute? COUNTED: tasks,
 // messages, bytes. SIMULATED: seconds on a described machine, and polls. One row of JSON for each grid.
 //
-//   bench_many_gpus MACHINE PROBLEM N NUM_RHS GRID…     GRID is PxQ or PxQxL; behind it /spread: no subtree
-//                                                       stays whole, as in [Ding et al. 2020]
+//   bench_many_gpus MACHINE PROBLEM N NUM_RHS GRID…     GRID is PxQ or PxQxL; behind it, as [Ding et al.
+//                                                       2020]: /spread: no subtree stays whole; /wait: a
+//                                                       second kernel waits. /flat: flat trees
 //   bench_many_gpus memory MACHINE DEVICE BYTES…        PREDICTED: a message over the network of a machine
 //                                                       between devices, natively and by way of the hosts
 #include <cstdio>
@@ -52,10 +53,12 @@ void price(int count, char** words) {
   const auto num_rhs = static_cast<index_t>(std::stol(words[3]));
   for (int k = 4; k < count; ++k) {
     const std::string text = words[k];
-    const std::size_t end = std::min(text.find('/'), text.size());
-    const std::vector<index_t> numbers = numbers_of(text.substr(0, end));
+    const std::vector<index_t> numbers = numbers_of(text.substr(0, std::min(text.find('/'), text.size())));
+    const auto says = [&](const char* word) { return text.find(word) != std::string::npos; };
     ElementsCase given{*symbolic, {}, num_rhs};
-    if (text.substr(end) == "/spread") given.of_world.subtrees = WholeSubtrees{false};
+    if (says("/spread")) given.of_world.subtrees = WholeSubtrees{false};
+    if (says("/flat")) given.of_world.trees = TreeShape::flat;
+    given.waits_apart = says("/wait");
     given.of_world.grid = {numbers[0], numbers[1]};
     given.of_world.layers = numbers[2];
     const ElementsPrice found = price_elements(given, cluster);

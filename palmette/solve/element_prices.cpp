@@ -15,6 +15,8 @@ namespace {
 
 using device::ElementTask, device::ElementTaskKind;
 
+constexpr index_t threads_of_block = 256;
+
 /// What the tasks of one element's sweep read.
 class TaskWorks {
  public:
@@ -127,14 +129,13 @@ class PricedSweep {
     price_ = &price;
     end_ = now;
     for (std::size_t e = 0; e < elements_.size(); ++e)
-      for (index_t worker = 0; worker < cluster_.workers; ++worker)
-        events_.push({now, EventKind::free, static_cast<int>(e), 0});
+      free_workers(now, static_cast<int>(e));
     while (!events_.empty()) {
       const Event event = events_.top();
       events_.pop();
       now_ = event.time;
       if (event.kind == EventKind::free)
-        take_ticket(event.element);
+        take_ticket(event.element, event.number);
       else if (event.kind == EventKind::arrives)
         came(event.element, event.number);
       else
@@ -148,7 +149,7 @@ class PricedSweep {
   struct Event {
     double time;
     EventKind kind;
-    int element, number;                        // number: of a task
+    int element, number;                        // number: of a task; free: of a kernel
     bool operator<(const Event& other) const {  // the earliest is the top; of equals what came first in kind
       if (time != other.time) return time > other.time;
       if (kind != other.kind) return kind > other.kind;
@@ -157,7 +158,11 @@ class PricedSweep {
   };
   struct OneElement {
     OneElement(const HostElement& element, const HostProgram& given_program, const ElementsCase& given)
-        : program(given_program), works(element, given_program, given), tasks(given_program) {
+        : program(given_program),
+          works(element, given_program, given),
+          tasks(given_program),
+          order{given.waits_apart ? &given_program.order_of_solves : &given_program.order,
+                &given_program.order_of_waits} {
       for (const ElementTask& task : program.task)
         needs.push_back(task.wait_end - task.wait_begin + task.signal_end - task.signal_begin);
       waits_since.assign(program.task.size(), -1);
@@ -180,15 +185,22 @@ class PricedSweep {
     std::vector<double> waits_since;  // by task: a block holds its ticket; −1: none does
     std::vector<std::vector<int>> dependents;
     std::vector<int> task_of_signal;
-    std::size_t next = 0;  // ticket
+    const std::vector<int>* order[2];  // of each kernel's tasks; the second is there only if waits_apart
+    std::size_t next[2] = {};          // tickets
     index_t busy = 0;
     offset_t panel_bytes = 0;  // of the tasks that have begun
   };
 
-  void take_ticket(int e) {
+  void free_workers(double now, int e) {
+    const index_t solve = cluster_.workers - (given_.waits_apart ? 1 : 0);
+    const index_t wait = given_.waits_apart ? threads_of_block : 0;
+    for (index_t worker = 0; worker < solve; ++worker) events_.push({now, EventKind::free, e, 0});
+    for (index_t worker = 0; worker < wait; ++worker) events_.push({now, EventKind::free, e, 1});
+  }
+  void take_ticket(int e, int kernel) {
     OneElement& one = elements_[e];
-    if (one.next == one.program.order.size()) return;
-    const int task = one.program.order[one.next++];
+    if (one.next[kernel] == one.order[kernel]->size()) return;
+    const int task = (*one.order[kernel])[one.next[kernel]++];
     if (one.needs[task] == 0) return begin(e, task, now_);
     one.waits_since[task] = now_;
   }
@@ -232,7 +244,7 @@ class PricedSweep {
                     to.task_of_signal[rows.signal]});
     }
     for (const int after : one.dependents[task]) came(e, after);
-    take_ticket(e);
+    take_ticket(e, given_.waits_apart && one.program.task[task].kind == ElementTaskKind::arrive);
   }
 
   const ElementsCase& given_;
@@ -251,12 +263,17 @@ namespace palmette {
 
 ElementsPrice price_elements(const ElementsCase& given, const Cluster& cluster) {
   check(cluster);
+  if (given.waits_apart && cluster.workers < 2)
+    throw UsageError("two kernels of a device need two resident blocks; " + cluster.name + " has " +
+                     std::to_string(cluster.workers));
   const solve_detail::HostElements all =
       solve_detail::programs_of_world(given.symbolic, given.of_world, given.scalar_bytes);
   ElementsPrice price;
-  const double launch = cluster.launch_us * 1e-6, rate = rate_at(cluster.memory_gbs, 1) * 1e9;
+  const double launch = cluster.launch_us * (given.waits_apart ? 2e-6 : 1e-6);  // of a sweep
+  const double rate = rate_at(cluster.memory_gbs, 1) * 1e9;
   const double vector_bytes = 2.0 * given.symbolic.n * given.num_rhs * given.scalar_bytes;
-  const double move = launch + vector_bytes / static_cast<double>(all.element.size()) / rate;
+  const double move =
+      cluster.launch_us * 1e-6 + vector_bytes / static_cast<double>(all.element.size()) / rate;
   const double begun = move + launch;
   solve_detail::PricedSweep forward(all, true, given, cluster);
   const double middle = forward.run(begun, price);

@@ -14,6 +14,9 @@ struct ElementsCase {
   WorldOptions of_world;  ///< grid, layers, trees, subtrees
   index_t num_rhs = 1;    ///< solved together
   int scalar_bytes = 8;
+  /// As [Ding et al. 2020]: a kernel of one block waits for values and passes them on, by a thread for each
+  /// message; another one has the other blocks.
+  bool waits_apart = false;
 };
 
 /// Counted from the programs, except for the seconds, which are simulated, and the polls, which follow from
@@ -35,7 +38,7 @@ struct ElementsPrice {
 /// names is there, and runs it; messages take the links of the cluster. Both kernels start on all devices
 /// together.
 /// @param cluster  a machine whose ranks are devices; workers: resident blocks of one
-/// @throws UsageError if the grid has no devices
+/// @throws UsageError if the grid has no devices, or for two kernels and less than two workers
 /// @cost   as the programs of all elements; O(tasks · log tasks)
 ElementsPrice price_elements(const ElementsCase& given, const Cluster& cluster);
 

@@ -336,6 +336,18 @@ TEST_F(DeviceRankRuns, prices_count_what_the_programs_do) {
     far.links[0].link.latency_us = 50;
     slower = price_elements(given, far).seconds - price.seconds;
     EXPECT_EQ(slower > 48e-6, shape.num_ranks() > 1) << slower;
+    // The same tasks in two kernels: one more launch for each sweep, and one block less for the rest.
+    ElementsCase apart = given;
+    apart.waits_apart = true;
+    Cluster more = cluster;
+    more.launch_us = 7;
+    const ElementsPrice two = price_elements(apart, more), one = price_elements(given, more);
+    EXPECT_EQ(two.tasks, one.tasks);
+    EXPECT_EQ(two.messages, one.messages);
+    EXPECT_EQ(two.message_bytes, one.message_bytes);
+    EXPECT_GT(two.seconds, one.seconds + (shape.num_ranks() == 1 ? 13.9e-6 : 0));
+    more.workers = 1;
+    EXPECT_THROW((void)price_elements(apart, more), UsageError);
   }
 }
 
