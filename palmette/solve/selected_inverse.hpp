@@ -41,6 +41,10 @@ struct SelectedInverse {
 template <class T>
 SelectedInverse<T> select_inverse(const Factor<T>& factor, ThreadTeam* team = nullptr);
 
+/// Whether the factors may have an entry there: (row, column) of A⁻¹, counted as x and b are.
+/// @cost  O(log) of the rows of a supernode
+bool is_on_pattern(const SymbolicFactor& symbolic, index_t row, index_t column);
+
 /// Bytes of the result of select_inverse.
 offset_t selected_inverse_bytes(const SymbolicFactor& symbolic, FactorKind kind, int scalar_bytes);
 /// Multiplications and additions of select_inverse for this structure.

@@ -16,6 +16,7 @@
 #include "palmette/solve/rank_solve.hpp"
 #include "palmette/solve/rank_triangle.hpp"
 #include "palmette/solve/selected_inverse.hpp"
+#include "palmette/solve/rank_selected_inverse.hpp"
 #include "palmette/tasks/tasks.hpp"
 #include "palmette/transport/transport.hpp"
 
