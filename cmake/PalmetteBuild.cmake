@@ -89,7 +89,8 @@ function(palmette_compile_together target)
   get_target_property(rest ${target} SOURCES)
   # Clang refuses members of a class that are instantiated before their class in one unit.
   set(members ${rest})
-  list(FILTER members INCLUDE REGEX "/solver/(rank_entries|rank_inverse_columns|row_equations)[.]cpp$")
+  list(FILTER members INCLUDE REGEX
+    "/solver/(rank_entries|rank_inverse_columns|rank_selected|row_equations)[.]cpp$")
   set_source_files_properties(${members} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   set(kernels ${rest})
   list(FILTER kernels INCLUDE REGEX ${PALMETTE_LEVELED_FILES})

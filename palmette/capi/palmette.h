@@ -519,9 +519,10 @@ palmette_status palmette_solve_entries_over_ranks_z(palmette_rank_solver* solver
                                                     palmette_operation operation,
                                                     const palmette_entries* entries, double* x);
 
-/* As palmette_inverse_entries_*, with the same lists on all ranks, which all get the values. Columns are
- * solved for by the branches of the tree that their entries lie in, 64 at a time; three are compared with
- * whole solutions. */
+/* As palmette_inverse_entries_*, with the same lists on all ranks, which all get the values. Entries on the
+ * pattern of the factors come from its selected inverse, computed where the factor lies, if that needs fewer
+ * flops than solves for all columns; other columns are solved for by the branches of the tree that their
+ * entries lie in, 64 at a time. Three are compared with whole solutions. */
 palmette_status palmette_inverse_entries_over_ranks_d(palmette_rank_solver* solver, int64_t count,
                                                       const int32_t* row, const int32_t* column,
                                                       double* values);

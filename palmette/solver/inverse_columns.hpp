@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "palmette/solver/entry_blocks.hpp"
@@ -11,6 +12,8 @@
 namespace palmette {
 
 inline constexpr const char* unverified_column = "a column that was solved for failed verification";
+
+std::string note_on_replaced_pivots(index_t replaced);
 
 template <class T>
 struct KnownOfColumn {

@@ -63,8 +63,7 @@ CheckedInverse<T> select(Solver<T>& solver, const InverseRequest& request) {
   made.report.flops = made.inverse.flops;
   made.report.memory_bytes = made.inverse.memory_bytes();
   if (const index_t replaced = factor->pivots.perturbed; replaced > 0)
-    made.report.notes.push_back(std::to_string(replaced) +
-                                " pivots were replaced: these are entries of the inverse of another matrix");
+    made.report.notes.push_back(note_on_replaced_pivots(replaced));
   return made;
 }
 
@@ -104,6 +103,11 @@ void check_entries_of_inverse(index_t n, std::span<const index_t> rows, std::spa
     if (rows[k] < 0 || rows[k] >= n || columns[k] < 0 || columns[k] >= n)
       throw UsageError("entry " + std::to_string(k) + " of the inverse, (" + std::to_string(rows[k]) + ", " +
                        std::to_string(columns[k]) + "), is outside the matrix of order " + std::to_string(n));
+}
+
+std::string note_on_replaced_pivots(index_t replaced) {
+  return std::to_string(replaced) +
+         " pivots were replaced: these are entries of the inverse of another matrix";
 }
 
 std::vector<index_t> columns_to_check(index_t count, const InverseRequest& request) {

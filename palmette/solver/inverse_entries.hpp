@@ -21,9 +21,11 @@ struct InverseRequest {
 
 /// How entries of A⁻¹ were computed, and how far they are from solutions of A·z = e_j.
 struct InverseReport {
-  double seconds = 0;  ///< of the recurrence; 0 if no entry needed it; over ranks of the solves
+  double seconds = 0;  ///< of the recurrence; 0 if no entry needed it; over ranks also of the solves
   double flops = 0;
-  offset_t memory_bytes = 0;
+  offset_t memory_bytes = 0;  ///< of the selected inverse; over ranks its sum, as of flops
+  /// Over ranks, of the recurrence: sent by all ranks.
+  double messages = 0, message_bytes = 0;
   index_t solved_columns = 0;  ///< columns with entries off the pattern of the factor, which were solved for
   index_t checked_columns = 0;
   /// largest |Z_ij − z_i| / max|z| of the checked columns, z being verified solutions of A·z = e_j
@@ -43,6 +45,13 @@ template <class T>
 struct CheckedInverse {
   SelectedInverse<T> inverse;
   InverseReport report;
+};
+
+/// One rank's entries.
+template <class T>
+struct CheckedRankInverse {
+  RankSelectedInverse<T> inverse;
+  InverseReport report;  ///< of all ranks, but for seconds
 };
 
 /// Two answers whose errors are bounded may differ by both bounds; the rest is for what has no bound of its

@@ -62,48 +62,146 @@ void note_once(std::vector<std::string>& notes, const std::vector<std::string>& 
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
 }
 
+/// Of solves for these columns, 64 at a time.
+double flops_of_solves(const SymbolicFactor& symbolic, const TreePartition& groups,
+                       const AskedColumns& asked) {
+  double flops = 0;
+  for (std::size_t first = 0; first < asked.count(); first += std::size_t{columns_side_by_side}) {
+    const std::size_t end = std::min(first + std::size_t{columns_side_by_side}, asked.count());
+    std::vector<index_t> given, wanted;
+    for (std::size_t at = first; at < end; ++at)
+      given.push_back(symbolic.row.old_to_new()[asked.column(at)]);
+    for (const index_t row : asked.rows(first, end)) wanted.push_back(symbolic.column.old_to_new()[row]);
+    flops += 2 * SolveReach(symbolic, groups, given, wanted).entries() * static_cast<double>(end - first);
+  }
+  return flops;
+}
+
 }  // namespace
+
+/// Entries of a list that are asked for.
+struct AskedEntries {
+  std::vector<std::size_t> number;  // in the list
+  std::vector<index_t> row, column;
+  void add(std::size_t at, index_t of_row, index_t of_column) {
+    number.push_back(at);
+    row.push_back(of_row);
+    column.push_back(of_column);
+  }
+};
+
+/// Inside `exchange`.
+template <class T, class State>
+class InverseEntryFinder {
+ public:
+  InverseEntryFinder(State& state, std::span<const index_t> row, std::span<const index_t> column)
+      : state_(state), row_(row), column_(column), found_{std::vector<T>(row.size()), {}} {}
+
+  Outcome<InverseEntries<T>> run(const InverseRequest& request) {
+    AskedEntries missing;
+    split(missing);
+    if (const auto solved = solve(missing); !solved) return solved.failure();
+    const AskedColumns asked = asked_columns(row_, column_);
+    InverseReport& report = found_.report;
+    const std::size_t notes_before = report.notes.size();
+    const std::vector<index_t> numbers = columns_to_check(static_cast<index_t>(asked.count()), request);
+    std::vector<index_t> checked;
+    for (const index_t at : numbers) checked.push_back(asked.column(at));
+    const auto known = [&](std::size_t k) {
+      std::vector<KnownOfColumn<T>> entries;
+      for (const std::size_t entry : asked.entries(numbers[k], numbers[k] + 1))
+        entries.push_back({row_[entry], found_.values[entry]});
+      return entries;
+    };
+    const Outcome<void> compared =
+        compare_columns<T>({state_.solve_whole(), state_.size()}, checked, known, report);
+    if (!compared) return compared.failure();
+    report.verified = report.checked_columns > 0 && all_hold_ && report.notes.size() == notes_before;
+    return std::move(found_);
+  }
+
+ private:
+  const SymbolicFactor& symbolic() const { return *state_.made.symbolic; }
+  AskedColumns asked_columns(std::span<const index_t> row, std::span<const index_t> column) const {
+    return {row, column, symbolic().row.old_to_new()};
+  }
+  double flops_of(std::span<const index_t> row, std::span<const index_t> column) const {
+    return flops_of_solves(symbolic(), state_.made.placement->units, asked_columns(row, column));
+  }
+
+  /// Takes what the selected inverse gives, if that is worth it. @param missing  entries to be solved for
+  void split(AskedEntries& missing) {
+    AskedEntries off_pattern;
+    for (std::size_t k = 0; k < row_.size(); ++k)
+      if (!is_on_pattern(symbolic(), row_[k], column_[k])) off_pattern.add(k, row_[k], column_[k]);
+    const bool replaced = state_.made.report.run.factorize->pivots.perturbed > 0;
+    const double recurrence = selected_inverse_flops(symbolic(), state_.made.kind);
+    if (row_.empty() || replaced ||
+        recurrence + flops_of(off_pattern.row, off_pattern.column) >= flops_of(row_, column_)) {
+      for (std::size_t k = 0; k < row_.size(); ++k) missing.add(k, row_[k], column_[k]);
+      return;
+    }
+    take_known(state_.select_inverse(found_.report));
+    missing = std::move(off_pattern);
+  }
+
+  /// From their ranks to all.
+  void take_known(const RankSelectedInverse<T>& inverse) {
+    std::vector<std::vector<std::size_t>> of_rank(state_.transport.num_ranks());
+    std::vector<T> mine;
+    for (std::size_t k = 0; k < row_.size(); ++k)
+      if (const index_t rank = inverse.owner(row_[k], column_[k]); rank >= 0) {
+        of_rank[rank].push_back(k);
+        if (rank == state_.transport.rank()) mine.push_back(*inverse.entry(row_[k], column_[k]));
+      }
+    BytePool pool;
+    exchange(state_.transport, [&] {
+      const std::vector<SharedBytes> pieces =
+          gather_from_all(state_.transport, state_.team, pool.copy(std::as_bytes(std::span<const T>(mine))),
+                          state_.ranks().drive);
+      for (std::size_t rank = 0; rank < pieces.size(); ++rank)
+        for (std::size_t at = 0; at < of_rank[rank].size(); ++at)
+          found_.values[of_rank[rank][at]] = items_of<T>(pieces[rank])[at];
+    });
+  }
+
+  Outcome<void> solve(const AskedEntries& missing) {
+    InverseReport& report = found_.report;
+    const AskedColumns asked = asked_columns(missing.row, missing.column);
+    for (std::size_t first = 0; first < asked.count(); first += std::size_t{columns_side_by_side}) {
+      const std::size_t end = std::min(first + std::size_t{columns_side_by_side}, asked.count());
+      const std::vector<index_t> wanted = asked.rows(first, end);
+      const auto solved =
+          state_.solve_entries(unit_columns<T>(state_.size(), asked, first, end), wanted, {});
+      if (!solved) return solved.failure();
+      for (std::size_t at = first; at < end; ++at)
+        for (const std::size_t entry : asked.entries(at, at + 1)) {
+          const auto place =
+              std::lower_bound(wanted.begin(), wanted.end(), missing.row[entry]) - wanted.begin();
+          found_.values[missing.number[entry]] =
+              solved.value().x.view()(static_cast<index_t>(place), static_cast<index_t>(at - first));
+        }
+      report.seconds += solved.value().report.seconds;
+      report.solved_columns += static_cast<index_t>(end - first);
+      note_once(report.notes, solved.value().report.notes);
+      if (solved.value().report.verified) continue;
+      all_hold_ = false;
+      note_once(report.notes, {unverified_column});
+    }
+    return {};
+  }
+
+  State& state_;
+  const std::span<const index_t> row_, column_;
+  InverseEntries<T> found_;
+  bool all_hold_ = true;  // the equations of what was solved for
+};
 
 template <class T>
 Outcome<InverseEntries<T>> RankSolver<T>::State::inverse_entries(std::span<const index_t> row,
                                                                  std::span<const index_t> column,
                                                                  const InverseRequest& request) {
-  InverseEntries<T> found{std::vector<T>(row.size()), {}};
-  InverseReport& report = found.report;
-  const AskedColumns asked(row, column, made.symbolic->row.old_to_new());
-  bool all_hold = true;
-  for (std::size_t first = 0; first < asked.count(); first += std::size_t{columns_side_by_side}) {
-    const std::size_t end = std::min(first + std::size_t{columns_side_by_side}, asked.count());
-    const std::vector<index_t> wanted = asked.rows(first, end);
-    const auto solved = solve_entries(unit_columns<T>(size(), asked, first, end), wanted, {});
-    if (!solved) return solved.failure();
-    for (std::size_t at = first; at < end; ++at)
-      for (const std::size_t entry : asked.entries(at, at + 1)) {
-        const auto place = std::lower_bound(wanted.begin(), wanted.end(), row[entry]) - wanted.begin();
-        found.values[entry] =
-            solved.value().x.view()(static_cast<index_t>(place), static_cast<index_t>(at - first));
-      }
-    report.seconds += solved.value().report.seconds;
-    report.solved_columns += static_cast<index_t>(end - first);
-    note_once(report.notes, solved.value().report.notes);
-    if (solved.value().report.verified) continue;
-    all_hold = false;
-    note_once(report.notes, {unverified_column});
-  }
-  const std::size_t notes_of_solves = report.notes.size();
-  const std::vector<index_t> numbers = columns_to_check(static_cast<index_t>(asked.count()), request);
-  std::vector<index_t> checked;
-  for (const index_t at : numbers) checked.push_back(asked.column(at));
-  const auto known = [&](std::size_t k) {
-    std::vector<KnownOfColumn<T>> entries;
-    for (const std::size_t entry : asked.entries(numbers[k], numbers[k] + 1))
-      entries.push_back({row[entry], found.values[entry]});
-    return entries;
-  };
-  const Outcome<void> compared = compare_columns<T>({solve_whole(), size()}, checked, known, report);
-  if (!compared) return compared.failure();
-  report.verified = report.checked_columns > 0 && all_hold && report.notes.size() == notes_of_solves;
-  return found;
+  return InverseEntryFinder<T, State>(*this, row, column).run(request);
 }
 
 template <class T>
@@ -111,7 +209,7 @@ Outcome<InverseEntries<T>> RankSolver<T>::inverse_entries(std::span<const index_
                                                           std::span<const index_t> columns,
                                                           const InverseRequest& request) {
   return with_memory_errors(
-      "out of memory while entries of an inverse were solved for over ranks",
+      "out of memory while entries of an inverse were computed over ranks",
       [&]() -> Outcome<InverseEntries<T>> {
         check_on_all(state_->ranks(), [&] {
           state_->made.input->check_unchanged();

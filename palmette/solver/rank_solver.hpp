@@ -230,22 +230,33 @@ class RankSolver {
   Outcome<SolvedEntries<T>> solve_entries_rows(const SparseMatrix<T>& b, std::span<const index_t> wanted,
                                                const EntryRequest& request = {});
 
-  /// Entries (rows[k], columns[k]) of A⁻¹, by solves for single entries: 64 columns with common branches at a
-  /// time, each for the rows that are asked for in them. The equations of these rows and columns are checked,
-  /// and some columns are solved for whole and compared.
+  /// The entries of A⁻¹ on the pattern of the factor, each on the rank that factored its block: one copy in
+  /// all, also in several layers.
+  /// @param request  the same on all ranks; `threads` is not used
+  /// @returns this rank's entries, and the report of all; or the failure of a solve that checks them
+  /// @throws on all ranks: UsageError if ranks pass different requests or the matrix has changed; MemoryError
+  ///   if a rank has no room for its entries. What is predicted, predicted_inverse_counts says
+  /// @cost  see RankInverseRun; in several layers a copy of the factor, too. Each checked column is a solve
+  ///   with an estimate of the condition
+  Outcome<CheckedRankInverse<T>> selected_inverse(const InverseRequest& request = {});
+
+  /// Entries (rows[k], columns[k]) of A⁻¹: those on the pattern of the factor from its selected inverse, if
+  /// this, with solves for the other columns, needs fewer flops than solves for all columns; both are counted
+  /// before. Solves are for single entries: 64 columns with common branches at a time, each for the rows that
+  /// are asked for in them, whose equations are checked. Some columns are solved for whole and compared.
+  /// Factors with replaced pivots, which are those of another matrix, only solve.
   /// @param rows, columns  counted from 0, in any order, also several times; the same on all ranks, like the
   ///   request, of which `threads` is not used
-  /// @returns the values, the same on all ranks; report.solved_columns are all columns asked for, and
-  ///   report.seconds those of this rank's solves; or numerically_singular
+  /// @returns the values, the same on all ranks; report.solved_columns are the columns that were solved for,
+  ///   report.flops those of the recurrence, 0 without it, and report.seconds this rank's of both; or
+  ///   numerically_singular
   /// @throws on all ranks, as inverse_entries; UsageError if ranks pass different arguments
-  /// @cost  for every 64 columns twice the panels of their branches, by all ranks together, and what
-  ///   solve_entries sends with a check and keeps. All entries on
-  ///   the pattern of the factor are not found over ranks: selected_inverse needs the factor on one machine
+  /// @cost  selected_inverse, or for every 64 columns twice the panels of their branches, by all ranks
+  ///   together, and what solve_entries sends with a check and keeps
   Outcome<InverseEntries<T>> inverse_entries(std::span<const index_t> rows, std::span<const index_t> columns,
                                              const InverseRequest& request = {});
-  /// The diagonal of A⁻¹. @cost  as inverse_entries for n/64 groups of columns: the sum of their paths to the
-  ///   root, which is more than inverse_diagonal of one machine needs, about n/64 times the panels of the
-  ///   largest separators
+  /// The diagonal of A⁻¹. @cost  as inverse_entries: usually that of selected_inverse, since solves for n/64
+  ///   groups of columns follow as many paths to the root
   Outcome<InverseEntries<T>> inverse_diagonal(const InverseRequest& request = {});
 
   /// Factorize again with new values in the same pattern, with the same order, scaling and structure. A

@@ -182,6 +182,10 @@ struct RankSolver<T>::State {
   /// In rank_inverse_columns.cpp, as solve_entries.
   Outcome<InverseEntries<T>> inverse_entries(std::span<const index_t> row, std::span<const index_t> column,
                                              const InverseRequest& request);
+  /// In rank_selected.cpp, inside `exchange`; counts go to the report. @throws as check_on_all
+  RankSelectedInverse<T> select_inverse(InverseReport& report);
+  Outcome<void> check_selected(const RankSelectedInverse<T>& inverse, const InverseRequest& request,
+                               InverseReport& report);
 
   /// x ← op(A)⁻¹·x, inside `exchange`; keeps the factor.
   ApplyInverse<T> inverse_in_place() const {
