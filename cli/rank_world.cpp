@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/failure.hpp"
+#include "cli/progress_bar.hpp"
 
 namespace palmette::cli {
 
@@ -36,6 +37,25 @@ RankSolverOptions rank_solver_options(const KindAndOrder& kind_and_order, const 
   options.watchdog_seconds = ranks.watchdog_seconds;
   options.memory = ranks.memory.value_or(MemoryKind::automatic);
   return options;
+}
+
+RankMatrix square_matrix_of_ranks(const MatrixOptions& matrix, int threads, const OutputOptions& output,
+                                  const char* command, std::function<void()> refuse) {
+  const auto read = [&matrix, threads, &output, command](bool speaks) {
+    ProgressBar progress(speaks && !output.quiet);
+    ReadResult input = read_input(matrix, threads, progress);
+    check_square(input, matrix.path, command);
+    progress.end();
+    return std::move(input.matrix);
+  };
+  return {matrix.path, read, [](Transport&) {}, std::move(refuse)};
+}
+
+void refuse_options_of_solves(const RankOptions& ranks, const char* command) {
+  if (ranks.chooses_grid)
+    throw UsageError(
+        fmt::format("--grid auto is for 'palmette solve A.mtx'; {} takes numbers, as 2x3", command));
+  if (ranks.memory) throw UsageError("--memory is for ranks with devices, which solve: leave it out");
 }
 
 SolvingOptions without_output(SolvingOptions solving) {

@@ -49,6 +49,26 @@ struct RankMatrix {
 int run_with_matrix(const RankOptions& ranks, const OutputOptions& output, const RankMatrix& matrix,
                     const std::function<int(std::shared_ptr<AnyMatrix> mine, const RankSeat& seat)>& work);
 
+/// A square matrix for the named subcommand. All must outlive it.
+RankMatrix square_matrix_of_ranks(const MatrixOptions& matrix, int threads, const OutputOptions& output,
+                                  const char* command, std::function<void()> refuse);
+/// What ranks that compute, and do not solve, have no use for. @throws UsageError
+void refuse_options_of_solves(const RankOptions& ranks, const char* command);
+/// As run_with_matrix, with work(std::shared_ptr<const SparseMatrix<T>>, seat).
+template <class Work>
+int run_with_typed_matrix(const RankOptions& ranks, const OutputOptions& output, const RankMatrix& matrix,
+                          const Work& work) {
+  return run_with_matrix(ranks, output, matrix,
+                         [&](const std::shared_ptr<AnyMatrix>& mine, const RankSeat& seat) {
+                           return std::visit(
+                               [&]<class T>(const SparseMatrix<T>& given) {
+                                 // Refers to the matrix that `mine` keeps.
+                                 return work(std::shared_ptr<const SparseMatrix<T>>(mine, &given), seat);
+                               },
+                               *mine);
+                         });
+}
+
 /// Tell the options of a solver over ranks what carries its messages.
 template <class Options>
 void set_transport(const RankSeat& seat, Options& options) {

@@ -140,33 +140,17 @@ int complement_on_rank(const SchurCommand& command, std::shared_ptr<const Sparse
   return code;
 }
 
-void refuse_what_ranks_cannot_complement(const SchurCommand& command) {
-  check_destinations(command.out, command.output.json, command.matrix.path);
-  if (command.ranks.chooses_grid)
-    throw UsageError("--grid auto is for 'palmette solve A.mtx'; schur takes numbers, as 2x3");
-  if (command.ranks.memory) throw UsageError("--memory is for ranks with devices, which solve: leave it out");
-}
-
 int schur_over_ranks(const SchurCommand& command) {
-  const auto read = [&](bool speaks) {
-    ProgressBar progress(speaks && !command.output.quiet);
-    ReadResult input = read_input(command.matrix, command.threads, progress);
-    check_square(input, command.matrix.path, "schur");
-    progress.end();
-    return std::move(input.matrix);
-  };
-  const RankMatrix matrix{command.matrix.path, read, [](Transport&) {},
-                          [&] { refuse_what_ranks_cannot_complement(command); }};
-  return run_with_matrix(command.ranks, command.output, matrix,
-                         [&](std::shared_ptr<AnyMatrix> mine, const RankSeat& seat) {
-                           return std::visit(
-                               [&]<class T>(const SparseMatrix<T>& given) {
-                                 // Refers to the matrix that `mine` keeps.
-                                 return complement_on_rank<T>(
-                                     command, std::shared_ptr<const SparseMatrix<T>>(mine, &given), seat);
-                               },
-                               *mine);
-                         });
+  const RankMatrix matrix =
+      square_matrix_of_ranks(command.matrix, command.threads, command.output, "schur", [&] {
+        check_destinations(command.out, command.output.json, command.matrix.path);
+        refuse_options_of_solves(command.ranks, "schur");
+      });
+  return run_with_typed_matrix(
+      command.ranks, command.output, matrix,
+      [&]<class T>(std::shared_ptr<const SparseMatrix<T>> mine, const RankSeat& seat) {
+        return complement_on_rank<T>(command, std::move(mine), seat);
+      });
 }
 
 int run_schur(const SchurCommand& command) {

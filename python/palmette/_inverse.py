@@ -40,7 +40,8 @@ class InverseEntries:
         ``seconds`` and ``flops`` of the recurrence, ``memory_bytes``; ``solved_columns``: columns with
         entries off the factor's pattern; ``checked_columns``, and for these the largest ``difference`` of
         an entry from a verified solution, relative to its column's largest entry, and its ``bound``;
-        ``verified``: whether it is within; ``notes``.
+        ``verified``: whether it is within; ``notes``. ``messages`` and ``message_bytes`` are 0, except over
+        processes (`palmette.mpi.RowSolver`).
         """
         return self._inverse_report
 

@@ -102,8 +102,9 @@ class RankEntries:
     def inverse_report(self) -> Optional[Dict[str, Any]]:
         """How the last entries of A⁻¹ were computed; None before the first.
 
-        As `palmette.Solver.inverse_report`: ``seconds`` of the solves on this process, ``solved_columns``
-        (all that were asked for), ``checked_columns`` with ``difference`` and ``bound``, ``verified``, and
+        As `palmette.Solver.inverse_report`: ``seconds`` on this process; of the recurrence, of all processes
+        together, ``flops`` (0: no recurrence), ``memory_bytes``, ``messages`` and ``message_bytes``;
+        ``solved_columns``, ``checked_columns`` with ``difference`` and ``bound``, ``verified``, and
         ``notes``.
         """
         return self._inverse_report
@@ -111,9 +112,7 @@ class RankEntries:
     def inverse_diagonal(self, *, check: int = 3) -> np.ndarray:
         """This process's rows of the diagonal of A⁻¹.
 
-        By solves, as `inverse_entries`: n columns, 64 at a time, each group along its path to the root of
-        the elimination tree. `palmette.Solver.inverse_diagonal` needs less work in all, but one machine for
-        the factor; `palmette.Solver.selected_inverse` also is for one machine only.
+        As `inverse_entries`: by the recurrence of `selected_inverse`, except for small matrices.
 
         Parameters
         ----------
@@ -137,9 +136,11 @@ class RankEntries:
     def inverse_entries(self, rows: Any, columns: Any, *, check: int = 3) -> np.ndarray:
         """Entries ``A⁻¹[rows[k], columns[k]]`` that this process wants.
 
-        The columns that any process asks for are solved for, 64 with common branches of the elimination tree
-        at a time; only these branches are visited, and the equations of these rows are checked. Some columns
-        are then solved for whole and compared (`inverse_report`).
+        What all processes ask for is found together. Entries on the pattern of the factor come from the
+        recurrence of `selected_inverse`, if this, with solves for the other columns, needs fewer flops than
+        solves for all columns. Of those, 64 with common branches of the elimination tree are solved for at a
+        time; only these branches are visited, and the equations of these rows are checked. Some columns are
+        then solved for whole and compared (`inverse_report`).
 
         Parameters
         ----------
@@ -170,12 +171,57 @@ class RankEntries:
         of_ranks = self._comm.allgather(places)
         every = np.ascontiguousarray(np.concatenate(of_ranks, axis=1))
         values, report = self._core.inverse_entries(every[0], every[1], check)
-        self._inverse_report = report
-        if check and every.size and not report["verified"]:
-            said = f"entries of the inverse are not verified: {'; '.join(report['notes'])}"
-            warnings.warn(said, UnverifiedWarning, stacklevel=_frames_to_the_user())
+        self._tell_inverse(report, checked=bool(check and every.size))
         before = sum(one.shape[1] for one in of_ranks[: self._comm.rank])
         return values[before : before + places.shape[1]]
+
+    def selected_inverse(self, *, check: int = 3) -> sparse.csc_array:
+        """This process's entries of A⁻¹ on the pattern of L + U, permuted back.
+
+        Each entry is on the process that factored its block, so that the sum over processes is what
+        `palmette.Solver.selected_inverse` returns. The recurrence runs where the factor lies: subtrees of one
+        process without messages, the others from the root down. All processes together need about twice the
+        flops of the factorization, and memory for another factor.
+
+        Parameters
+        ----------
+        check : int
+            Number of columns of A⁻¹ to solve for and compare, the same on all processes; 0: none, and the
+            entries count as unverified.
+
+        Returns
+        -------
+        csc_array, shape (n, n)
+
+        Raises
+        ------
+        NumericalError
+            On all processes, if A proves to be singular.
+
+        Warns
+        -----
+        UnverifiedWarning
+            On all processes, as `palmette.Solver.inverse_entries`.
+
+        Examples
+        --------
+        >>> from mpi4py import MPI
+        >>> import palmette.mpi
+        >>> solver = palmette.mpi.RowSolver([[2.0, 1.0], [1.0, 3.0]], MPI.COMM_SELF)
+        >>> solver.selected_inverse().toarray().round(12)
+        array([[ 0.6, -0.2],
+               [-0.2,  0.4]])
+        """
+        checked = together(self._comm, lambda: count("check", check, 0))
+        arrays, report = self._core.selected_inverse(checked)
+        self._tell_inverse(report, checked=report["checked_columns"] > 0)
+        return _input.from_core(arrays)
+
+    def _tell_inverse(self, report: Dict[str, Any], *, checked: bool) -> None:
+        self._inverse_report = report
+        if checked and not report["verified"]:
+            said = f"entries of the inverse are not verified: {'; '.join(report['notes'])}"
+            warnings.warn(said, UnverifiedWarning, stacklevel=_frames_to_the_user())
 
     def _checked_places(self, rows: Any, columns: Any) -> np.ndarray:
         row, column = (

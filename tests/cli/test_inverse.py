@@ -50,3 +50,17 @@ def test_bad_requests_are_refused(palmette, walk, tmp_path):
     palmette("inverse", walk, "--out", walk).fails_with(2, "--out")
     (tmp_path / "r.mtx").write_text(coordinate(2, 3, [(1, 1, 1.0)]))
     palmette("inverse", "r.mtx").fails_with(2, "square", "2 rows", "3 columns")
+
+
+def test_over_ranks_rank_0_gets_the_entries(palmette, walk, tmp_path):
+    for parts in ["diagonal", "selected"]:
+        asked = ["inverse", walk, "--entries", parts, "--check", 5, "--json", "-"]
+        alone = palmette(*asked, "--out", "alone.mtx")
+        ranks = palmette(*asked, "--out", "ranks.mtx", "--transport", "threads:3", "--map", "block_cyclic")
+        assert alone.code == 0 and ranks.code == 0, ranks.err
+        assert ranks.json["ranks"]["num_ranks"] == 3 and ranks.json["inverse"]["verified"] is True
+        (size, one), (other_size, other) = (lines_of(tmp_path / f"{name}.mtx") for name in ("alone", "ranks"))
+        assert size == other_size and [line[:-1] for line in one] == [line[:-1] for line in other]
+        assert [float(line[-1]) for line in one] == pytest.approx([float(line[-1]) for line in other])
+    refused = palmette("inverse", walk, "--transport", "threads:2", "--grid", "auto")
+    assert refused.code == 2 and "--grid auto" in refused.err

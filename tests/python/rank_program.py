@@ -265,6 +265,14 @@ def entries_of_the_inverse_are_those_of_one_machine():
     assert solver.inverse_report["solved_columns"] == 3 and solver.inverse_report["checked_columns"] == 3
     assert np.allclose(solver.inverse_diagonal(), np.diag(inverse)[first:end])
     assert solver.inverse_entries([], [], check=0).shape == (0,)
+    own = solver.selected_inverse()
+    assert own.shape == (n, n) and solver.inverse_report["verified"] and solver.inverse_report["flops"] > 0
+    assert (solver.inverse_report["messages"] > 0) == (comm.size > 1)
+    pattern = sum(comm.allgather((own != 0).astype(int)))
+    assert pattern.max() == 1 and not (A.astype(bool).astype(int) > pattern).nnz
+    assert np.allclose(sum(comm.allgather(own)).toarray(), np.where(pattern.toarray(), inverse, 0))
+    if comm.size > 1:
+        fails(palmette.UsageError, "request", lambda: solver.selected_inverse(check=comm.rank))
     last = comm.rank == comm.size - 1
     fails(palmette.DimensionError, "columns", lambda: solver.inverse_entries([0, 1] if last else [0], [0]))
     fails(palmette.UsageError, "outside", lambda: solver.inverse_entries([n if last else 0], [0]))

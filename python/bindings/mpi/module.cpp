@@ -161,6 +161,22 @@ nb::tuple inverse_entries(RowSolver<T>& self, ArrayIn<index_t> rows, ArrayIn<ind
   return nb::make_tuple(to_numpy(std::move(found.values)), to_dict(found.report));
 }
 
+/// @returns (arrays of to_arrays: this rank's entries, report)
+template <class T>
+nb::tuple selected_inverse(RowSolver<T>& self, index_t check) {
+  InverseRequest request;
+  request.check_columns = check;
+  SparseMatrix<T> matrix;
+  InverseReport report;
+  {
+    const LockReleased released;
+    const CheckedRankInverse<T> made = self.solver.selected_inverse(request).value();
+    matrix = made.inverse.matrix();
+    report = made.report;
+  }
+  return nb::make_tuple(to_arrays(std::move(matrix)), to_dict(report));
+}
+
 template <class T>
 UpdatedRowSolver<T> update(RowSolver<T>& self, DenseIn<T> u, DenseIn<T> v) {
   const LockReleased released;
@@ -192,6 +208,7 @@ void bind_rows_of(nb::module_& module) {
       .def("solve", solve<T>)
       .def("solve_entries", solve_entries<T>)
       .def("inverse_entries", inverse_entries<T>)
+      .def("selected_inverse", selected_inverse<T>)
       .def("refactor",
            [](Solver& self, const Arrays& rows) {
              const LockReleased released;
