@@ -1,5 +1,6 @@
 """palmette.mpi: under mpiexec if it, mpi4py and a build with MPI are available; otherwise only its error."""
 
+import os
 import pathlib
 import re
 import shutil
@@ -26,6 +27,8 @@ def launched(ranks):
     )
     done = subprocess.run(
         [mpiexec, *flags, "-n", str(ranks), sys.executable, str(PROGRAM)],
+        # Ranks that wait leave the processors to those that work, and to what else runs.
+        env={**os.environ, "OMPI_MCA_mpi_yield_when_idle": "1"},
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
