@@ -6,6 +6,10 @@
 #include <type_traits>
 #include <utility>
 
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
 #include "palmette/base/base.hpp"
 
 /// For parts of a kernel whose sums must stay in registers: a function call would spill them to memory.
@@ -58,6 +62,20 @@ struct Lanes {
     return v;
   }
   static void store(Vector v, T* to) { std::memcpy(static_cast<void*>(to), &v, sizeof v); }
+  /// For whole registers: a store past the caches, which do not read a line before it is written. `to` is
+  /// aligned to the register; end_streams() follows before another thread reads.
+  static void stream(Vector v, T* to) {
+#if defined(__AVX512F__)
+    if constexpr (sizeof v == 64) return _mm512_stream_si512(reinterpret_cast<__m512i*>(to), (__m512i)v);
+#endif
+#if defined(__AVX__)
+    if constexpr (sizeof v == 32) return _mm256_stream_si256(reinterpret_cast<__m256i*>(to), (__m256i)v);
+#endif
+#if defined(__SSE2__)
+    if constexpr (sizeof v == 16) return _mm_stream_si128(reinterpret_cast<__m128i*>(to), (__m128i)v);
+#endif
+    store(v, to);
+  }
   /// The conjugate of each scalar.
   static Vector conjugated(Vector v) {
     if constexpr (!is_complex_v<T>) return v;
@@ -143,6 +161,13 @@ struct Lanes {
     return v;
   }
 };
+
+/// What was stored by stream() is seen before what is stored from now on.
+inline void end_streams() {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
+}
 
 /// Runs step.template operator()<Width>(row) over rows [0, rows): full registers first, then halves down to
 /// one scalar.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 
 #include "palmette/base/base.hpp"
 
@@ -78,6 +79,23 @@ struct RhsRows {
   RhsRows from(index_t k) const { return {row(k), stride}; }
   operator RhsRows<const T>() const { return {data, stride}; }
 };
+/// Rows of right-hand sides that lie in two places: the first `split`, and the others.
+template <class T>
+struct SplitRows {
+  T* first = nullptr;
+  T* second = nullptr;  ///< row `split`
+  index_t split = 0;
+  index_t stride = 0;
+
+  SplitRows(T* begin, T* rest, index_t split_row, index_t row_stride)
+      : first(begin), second(rest), split(split_row), stride(row_stride) {}
+  SplitRows(RhsRows<T> rows)
+      : SplitRows(rows.data, rows.data, std::numeric_limits<index_t>::max(), rows.stride) {}
+  T* row(index_t k) const {
+    return k < split ? first + offset_t{k} * stride : second + offset_t{k - split} * stride;
+  }
+  operator SplitRows<const T>() const { return {first, second, split, stride}; }
+};
 template <class T>
 void copy_rows(RhsRows<const T> from, index_t rows, RhsRows<T> to) {
   std::copy_n(from.data, offset_t{rows} * from.stride, to.data);
@@ -95,6 +113,7 @@ struct RhsPanel {
   index_t cols = 0;
   offset_t ld = 0;          ///< 0: packed in chunks
   bool conjugated = false;  ///< a transposed product conjugates the entries
+  offset_t ahead = 0;       ///< as in PackedPanel, if packed
 };
 
 enum class IntoRows { overwrite, add, subtract };
@@ -102,7 +121,7 @@ enum class IntoRows { overwrite, add, subtract };
 /// out(places[k], :) ← (or +=, −=) Σ A(k, c)·x(c, :). @param x  overlaps no row of out
 template <class T>
 void multiply_rhs(const RhsPanel<T>& a, RhsRows<const T> x, IntoRows into, const RowPlaces& places,
-                    RhsRows<T> out);
+                    const SplitRows<T>& out);
 /// out(c, :) ← (or +=, −=) Σ A(k, c)·x(places[k], :)
 template <class T>
 void multiply_rhs_transposed(const RhsPanel<T>& a, const RowPlaces& places, RhsRows<const T> x,
@@ -111,9 +130,9 @@ void multiply_rhs_transposed(const RhsPanel<T>& a, const RowPlaces& places, RhsR
 /// The operands of products with a packed panel.
 template <class T>
 struct SupernodeRhs {
-  RhsRows<T> own;    ///< w rows
-  RhsRows<T> local;  ///< addressed by RowPlaces
-  RhsRows<T> spare;  ///< w rows
+  RhsRows<T> own;      ///< w rows
+  SplitRows<T> local;  ///< addressed by RowPlaces
+  RhsRows<T> spare;    ///< w rows; used if the panel is square
 };
 /// The products of packed_forward and packed_backward for several right-hand sides.
 template <class T>

@@ -10,21 +10,37 @@
 namespace palmette {
 namespace {
 
+using lanes::unrolled;
+
 template <class T>
 constexpr int chunk = lanes::full_width<T>;
 
 /// Number of sums that fit into the registers next to their operands; a complex sum takes two.
 template <class T>
 constexpr int tile_sums = (lanes::register_bytes == 64 ? 24 : 10) / (is_complex_v<T> ? 2 : 1);
-/// Number of registers of right-hand sides that are processed together.
-constexpr int most_registers = lanes::register_bytes == 64 ? 4 : 2;
+/// Number of vector registers that hold sums and right-hand sides, next to an entry.
+template <class T>
+constexpr int most_vectors = (lanes::register_bytes == 64 ? 31 : 14) / (is_complex_v<T> ? 2 : 1);
+/// Number of registers of right-hand sides that are processed together. All of a block's, where the panel's
+/// columns are few: each row is then touched once. With many columns, rows of x pass through the first-level
+/// cache for each tile, so that tiles are to be high.
+template <class T>
+constexpr int most_registers = lanes::register_bytes == 64 ? (is_complex_v<T> ? 4 : 8) : 2;
+constexpr int most_registers_wide = lanes::register_bytes == 64 ? 4 : 2;
 
 /// Rows (or columns) of a tile with `Registers` registers of right-hand sides.
 template <class T, int Registers>
 constexpr int tile_rows() {
-  int rows = 8;
-  while (rows * Registers > tile_sums<T>) rows /= 2;
-  return rows;
+  for (const int rows : {8, 4, 3, 2})
+    if (rows * Registers <= tile_sums<T>) return rows;
+  return 1;
+}
+
+/// Calls use.template operator()<Count>(first) for tiles of Most rows, and of fewer at the end.
+template <int Most, class Use>
+PALMETTE_INLINE inline void over_tiles(index_t rows, Use&& use, index_t first = 0) {
+  for (; first + Most <= rows; first += Most) use.template operator()<Most>(first);
+  if constexpr (Most > 1) over_tiles<(Most == 3 ? 2 : Most / 2)>(rows, use, first);
 }
 
 template <class T, int Width, int Registers>
@@ -32,46 +48,83 @@ struct Tile {
   using L = lanes::Lanes<T, Width>;
   using Vector = typename L::Vector;
 
-  /// The sums of `Rows` rows. They are cleared one by one, because the compiler clears an array in memory
-  /// when it is cleared as a whole.
+  /// The sums of `Rows` rows. All loops over them are written out: a compiler that unrolls loops of its own
+  /// does so too late to keep an array in registers.
   template <int Rows>
   struct Sums {
     Vector by_real[Rows * Registers];
     Vector by_imag[is_complex_v<T> ? Rows * Registers : 1];
 
     PALMETTE_INLINE Sums() {
-      lanes::unrolled<Rows * Registers>([&](auto k) PALMETTE_INLINE {
+      unrolled<Rows * Registers>([&](auto k) PALMETTE_INLINE {
         by_real[k] = Vector{};
         if constexpr (is_complex_v<T>) by_imag[k] = Vector{};
       });
     }
-    /// Row `row` += entry·rhs
-    PALMETTE_INLINE void add(int row, const Vector (&rhs)[Registers], const T& entry) {
-      for (int r = 0; r < Registers; ++r) {
-        if constexpr (is_complex_v<T>) {
-          by_real[row * Registers + r] += rhs[r] * entry.real();
-          by_imag[row * Registers + r] += rhs[r] * entry.imag();
+    /// Sum k += (or −=) rhs·entry
+    template <bool Subtract>
+    PALMETTE_INLINE void add_one(int k, Vector rhs, const T& entry) {
+      if constexpr (is_complex_v<T>) {
+        if constexpr (Subtract) {
+          by_real[k] -= rhs * entry.real();
+          by_imag[k] -= rhs * entry.imag();
         } else {
-          by_real[row * Registers + r] += rhs[r] * entry;
+          by_real[k] += rhs * entry.real();
+          by_imag[k] += rhs * entry.imag();
         }
+      } else if constexpr (Subtract) {
+        by_real[k] -= rhs * entry;
+      } else {
+        by_real[k] += rhs * entry;
       }
     }
-    PALMETTE_INLINE void put(IntoRows into, int row, T* place) const {
-      for (int r = 0; r < Registers; ++r) {
-        typename L::Sum sum;
-        sum.by_real = by_real[row * Registers + r];
-        if constexpr (is_complex_v<T>) sum.by_imag = by_imag[row * Registers + r];
-        const Vector value = sum.value();
-        T* const at = place + r * Width;
-        if (into == IntoRows::overwrite) L::store(value, at);
-        else if (into == IntoRows::add) L::store(L::load(at) + value, at);
-        else L::store(L::load(at) - value, at);
+    /// All sums += (or −=) the right-hand sides at `given` times the entry of each row. The right-hand sides
+    /// are loaded first, unless they do not fit into registers.
+    template <bool Subtract = false, class Entry>
+    PALMETTE_INLINE void add(const T* given, Entry&& entry_of) {
+      if constexpr (Registers <= Rows || (Rows + 1) * Registers < most_vectors<T>) {
+        Vector rhs[Registers];
+        unrolled<Registers>([&](auto r) PALMETTE_INLINE { rhs[r] = L::load(given + r * Width); });
+        unrolled<Rows>([&](auto row) PALMETTE_INLINE {
+          const T entry = entry_of(row);
+          unrolled<Registers>([&](auto r) PALMETTE_INLINE {
+            add_one<Subtract>(row * Registers + r, rhs[r], entry);
+          });
+        });
+      } else {
+        T entry[Rows];
+        unrolled<Rows>([&](auto row) PALMETTE_INLINE { entry[row] = entry_of(row); });
+        unrolled<Registers>([&](auto r) PALMETTE_INLINE {
+          const Vector rhs = L::load(given + r * Width);
+          unrolled<Rows>([&](auto row) PALMETTE_INLINE {
+            add_one<Subtract>(row * Registers + r, rhs, entry[row]);
+          });
+        });
       }
+    }
+    /// use(value, place) for all registers of all rows
+    template <class Place, class Use>
+    PALMETTE_INLINE void each(Place&& place, Use&& use) const {
+      unrolled<Rows>([&](auto row) PALMETTE_INLINE {
+        T* const at = place(row);
+        unrolled<Registers>([&](auto r) PALMETTE_INLINE {
+          typename L::Sum sum;
+          sum.by_real = by_real[row * Registers + r];
+          if constexpr (is_complex_v<T>) sum.by_imag = by_imag[row * Registers + r];
+          use(sum.value(), at + r * Width);
+        });
+      });
+    }
+    template <class Place>
+    PALMETTE_INLINE void put(IntoRows into, Place&& place) const {
+      if (into == IntoRows::subtract)
+        each(place, [](Vector v, T* at) PALMETTE_INLINE { L::store(L::load(at) - v, at); });
+      else if (into == IntoRows::add)
+        each(place, [](Vector v, T* at) PALMETTE_INLINE { L::store(L::load(at) + v, at); });
+      else
+        each(place, [](Vector v, T* at) PALMETTE_INLINE { L::store(v, at); });
     }
   };
-  static PALMETTE_INLINE void load(const T* given, Vector (&rhs)[Registers]) {
-    for (int r = 0; r < Registers; ++r) rhs[r] = L::load(given + r * Width);
-  }
 
   /// A chunk whose columns lie `step` apart, times x.
   struct Product {
@@ -84,29 +137,15 @@ struct Tile {
   static void rows_kernel(const T* a, const Product& product, T* const* place) {
     Sums<Rows> sums;
     const T* given = product.x.data;
-    for (index_t column = 0; column < product.cols; ++column, given += product.x.stride, a += product.step) {
-      Vector rhs[Registers];
-      load(given, rhs);
-      for (int row = 0; row < Rows; ++row) sums.add(row, rhs, a[row]);
-    }
-    for (int row = 0; row < Rows; ++row) sums.put(product.into, row, place[row]);
+    for (index_t column = 0; column < product.cols; ++column, given += product.x.stride, a += product.step)
+      sums.add(given, [&](int row) PALMETTE_INLINE { return a[row]; });
+    sums.put(product.into, [&](int row) PALMETTE_INLINE { return place[row]; });
   }
-
-  /// All rows of a chunk.
-  static void chunk_rows(const T* a, index_t rows, const Product& product, T* const* place) {
-    index_t row = 0;
-    const auto tiles = [&]<int Rows>() {
-      for (; row + Rows <= rows; row += Rows) rows_kernel<Rows>(a + row, product, place + row);
-    };
-    constexpr int most = std::min(tile_rows<T, Registers>(), chunk<T>);
-    if constexpr (most >= 8) tiles.template operator()<8>();
-    if constexpr (most >= 4) tiles.template operator()<4>();
-    if constexpr (most >= 2) tiles.template operator()<2>();
-    tiles.template operator()<1>();
-  }
+  static constexpr int most_rows = std::min(tile_rows<T, Registers>(), chunk<T>);
+  static constexpr int most_cols = tile_rows<T, Registers>();
 
   static void multiply(const RhsPanel<T>& panel, RhsRows<const T> x, IntoRows into, const RowPlaces& places,
-                       RhsRows<T> out) {
+                       const SplitRows<T>& out) {
     T* place[chunk<T>];
     for (index_t first = 0; first < panel.rows; first += chunk<T>) {
       const index_t rows = std::min<index_t>(chunk<T>, panel.rows - first);
@@ -115,10 +154,38 @@ struct Tile {
       const offset_t step = panel.ld > 0 ? panel.ld : rows;
       // A chunk of a column-major panel is one cache line of each column, which hardware does not predict:
       // prefetch it.
-      if (panel.ld > 0)
+      const offset_t ahead = panel.ld > 0 ? chunk<T> : panel.ahead;
+      if (ahead != 0)
         for (index_t column = 0; column < panel.cols; ++column)
-          __builtin_prefetch(a + chunk<T> + column * step, 0, 2);
-      chunk_rows(a, rows, {step, panel.cols, x, into}, place);
+          __builtin_prefetch(a + ahead + column * step, 0, 2);
+      const Product product{step, panel.cols, x, into};
+      over_tiles<most_rows>(rows, [&]<int Rows>(index_t row) PALMETTE_INLINE {
+        rows_kernel<Rows>(a + row, product, place + row);
+      });
+    }
+  }
+
+  /// own ← B⁻¹·own for the triangular block of a packed panel. From the last rows to the first, so that rows
+  /// which are still read keep their values; entries beyond the diagonal of a tile are not read.
+  static void multiply_triangle(const PackedPanel<T>& panel, RhsRows<T> own) {
+    const auto tile = [&]<int Rows>(const T* a, index_t step, index_t first) PALMETTE_INLINE {
+      T* place[Rows];
+      for (int row = 0; row < Rows; ++row) place[row] = own.row(first + row);
+      rows_kernel<Rows>(a, {step, first + Rows, own, IntoRows::overwrite}, place);
+    };
+    for (index_t first = (panel.width - 1) / chunk<T> * chunk<T>; first >= 0; first -= chunk<T>) {
+      const index_t rows = std::min<index_t>(chunk<T>, panel.width - first);
+      const T* const a = panel.values + packed_block_entries(chunk<T>, first, false);
+      index_t row = rows;
+      const auto tiles = [&]<int Rows>() PALMETTE_INLINE {
+        for (; row >= Rows; row -= Rows)
+          tile.template operator()<Rows>(a + row - Rows, rows, first + row - Rows);
+      };
+      if constexpr (most_rows >= 8) tiles.template operator()<8>();
+      if constexpr (most_rows >= 4) tiles.template operator()<4>();
+      if constexpr (most_rows == 3) tiles.template operator()<3>();
+      if constexpr (most_rows >= 2) tiles.template operator()<2>();
+      tiles.template operator()<1>();
     }
   }
 
@@ -130,62 +197,111 @@ struct Tile {
     IntoRows into;
     RhsRows<T> out;
   };
+  template <bool conjugated>
+  static PALMETTE_INLINE T entry(const T& value) {
+    return conjugated ? conjugate(value) : value;
+  }
+  /// `count` rows of x, at row(0), row(1) …, times the entries of `Columns` columns that lie `step` apart.
+  template <bool conjugated, bool Subtract, int Columns, class Row>
+  static PALMETTE_INLINE void add_rows(Sums<Columns>& sums, const T* a, offset_t step, index_t count,
+                                       Row&& row) {
+    for (index_t k = 0; k < count; ++k)
+      sums.template add<Subtract>(row(k), [&](int c) PALMETTE_INLINE {
+        return entry<conjugated>(a[k + c * step]);
+      });
+  }
   template <int Columns, bool conjugated>
   static void columns_kernel(const TransposedProduct& product, index_t column) {
     const RhsPanel<T>& panel = product.panel;
     Sums<Columns> sums;
-    const auto add_row = [&](const T* a, offset_t step, index_t row) PALMETTE_INLINE {
-      Vector rhs[Registers];
-      load(product.x.row(product.places[row]), rhs);
-      for (int c = 0; c < Columns; ++c)
-        sums.add(c, rhs, conjugated ? conjugate(a[c * step]) : a[c * step]);
-    };
-    if (panel.ld > 0) {
-      const T* const a = panel.values + column * panel.ld;
-      for (index_t row = 0; row < panel.rows; ++row) add_row(a + row, panel.ld, row);
-    } else {
+    const auto row = [&](index_t k) PALMETTE_INLINE { return product.x.row(product.places[k]); };
+    if (panel.ld > 0)
+      add_rows<conjugated, false>(sums, panel.values + column * panel.ld, panel.ld, panel.rows, row);
+    else
       for (index_t first = 0; first < panel.rows; first += chunk<T>) {
         const index_t rows = std::min<index_t>(chunk<T>, panel.rows - first);
-        const T* const a = panel.values + offset_t{first} * panel.cols + offset_t{column} * rows;
-        for (index_t row = 0; row < rows; ++row) add_row(a + row, rows, first + row);
+        add_rows<conjugated, false>(
+            sums, panel.values + offset_t{first} * panel.cols + offset_t{column} * rows, rows, rows,
+            [&](index_t k) PALMETTE_INLINE { return row(first + k); });
       }
-    }
-    for (int c = 0; c < Columns; ++c) sums.put(product.into, c, product.out.row(column + c));
+    sums.put(product.into, [&](int c) PALMETTE_INLINE { return product.out.row(column + c); });
   }
-
   template <bool conjugated>
   static void multiply_transposed(const TransposedProduct& product) {
-    index_t column = 0;
-    const auto tiles = [&]<int Columns>() {
-      for (; column + Columns <= product.panel.cols; column += Columns)
-        columns_kernel<Columns, conjugated>(product, column);
-    };
-    constexpr int most = tile_rows<T, Registers>();
-    if constexpr (most >= 8) tiles.template operator()<8>();
-    if constexpr (most >= 4) tiles.template operator()<4>();
-    if constexpr (most >= 2) tiles.template operator()<2>();
-    tiles.template operator()<1>();
+    over_tiles<most_cols>(product.panel.cols, [&]<int Columns>(index_t column) PALMETTE_INLINE {
+      columns_kernel<Columns, conjugated>(product, column);
+    });
+  }
+
+  /// What a backward pass over a packed panel reads and writes.
+  struct BackwardRun {
+    const PackedPanel<T>& panel;
+    const RowPlaces& places;
+    RhsRows<const T> z;  ///< w rows; may be `own` unless the panel is square
+    const SplitRows<const T>& local;
+    RhsRows<T> own;
+  };
+  /// Columns of [B⁻¹; C·B⁻¹] from `column` on, within one chunk's width, times [z; −x].
+  template <int Columns, bool conjugated>
+  static void packed_columns_kernel(const BackwardRun& run, index_t column) {
+    const PackedPanel<T>& panel = run.panel;
+    Sums<Columns> sums;
+    // In a triangular block the columns begin at their own rows.
+    const index_t begin = panel.square ? 0 : column;
+    for (index_t first = begin / chunk<T> * chunk<T>; first < panel.width; first += chunk<T>) {
+      const index_t rows = std::min<index_t>(chunk<T>, panel.width - first);
+      const index_t skipped = std::max<index_t>(0, begin - first);
+      const offset_t before =
+          panel.square ? offset_t{first} * panel.width : packed_block_entries(chunk<T>, first, false);
+      const T* const a = panel.values + before + offset_t{column} * rows;
+      add_rows<conjugated, false>(sums, a + skipped, rows, rows - skipped, [&](index_t k) PALMETTE_INLINE {
+        return run.z.row(first + skipped + k);
+      });
+    }
+    const T* const below = panel.values + packed_block_entries(chunk<T>, panel.width, panel.square);
+    for (index_t first = 0; first < panel.rows_below; first += chunk<T>) {
+      const index_t rows = std::min<index_t>(chunk<T>, panel.rows_below - first);
+      add_rows<conjugated, true>(sums, below + offset_t{first} * panel.width + offset_t{column} * rows, rows,
+                                 rows, [&](index_t k) PALMETTE_INLINE {
+                                   return run.local.row(run.places[first + k]);
+                                 });
+    }
+    sums.put(IntoRows::overwrite, [&](int c) PALMETTE_INLINE { return run.own.row(column + c); });
+  }
+  template <bool conjugated>
+  static void packed_backward(const BackwardRun& run) {
+    // Columns are overwritten from the first to the last, and none needs the rows before it.
+    for (index_t first = 0; first < run.panel.width; first += chunk<T>)
+      over_tiles<std::min(most_cols, chunk<T>)>(
+          std::min<index_t>(chunk<T>, run.panel.width - first), [&]<int Columns>(index_t column)
+              PALMETTE_INLINE { packed_columns_kernel<Columns, conjugated>(run, first + column); });
   }
 };
 
-/// Calls use.template operator()<Width, Registers>(first rhs) for groups of right-hand sides that together
-/// fill a stride.
-template <class T, int Width = chunk<T>, class Use>
+/// Calls use.template operator()<Width, Registers>(first rhs) for groups of at most `Most` registers of
+/// right-hand sides that together fill a stride. Five and six registers go in two groups: kernels for these
+/// would take as long to compile as all others.
+template <class T, int Most, int Width = chunk<T>, class Use>
 inline void over_groups(index_t stride, Use&& use) {
   if constexpr (Width > 1)
-    if (stride < Width) return over_groups<T, Width / 2>(stride, use);
-  index_t registers = stride / Width;
-  index_t groups = (registers + most_registers - 1) / most_registers;
-  for (index_t first = 0; registers > 0; --groups) {
-    const index_t count = (registers + groups - 1) / groups;
-    if (count == 1) use.template operator()<Width, 1>(first);
-    if (count == 2) use.template operator()<Width, 2>(first);
-    if constexpr (most_registers > 2) {
-      if (count == 3) use.template operator()<Width, 3>(first);
-      if (count == 4) use.template operator()<Width, 4>(first);
+    if (stride < Width) return over_groups<T, Most, Width / 2>(stride, use);
+  if constexpr (Width < chunk<T>) {
+    use.template operator()<Width, 1>(0);
+  } else {
+    const auto call = [&]<int Registers>(auto&& self, index_t first, index_t count) {
+      if (count == Registers) return use.template operator()<Width, Registers>(first);
+      constexpr int fewer = Registers == 7 ? most_registers_wide : Registers - 1;
+      if constexpr (fewer > 0) self.template operator()<fewer>(self, first, count);
+    };
+    index_t registers = stride / Width;
+    const index_t most = registers == 7 || registers == 8 ? Most : std::min(Most, most_registers_wide);
+    index_t groups = (registers + most - 1) / most;
+    for (index_t first = 0; registers > 0; --groups) {
+      const index_t count = (registers + groups - 1) / groups;
+      call.template operator()<Most>(call, first, count);
+      first += count * Width;
+      registers -= count;
     }
-    first += count * Width;
-    registers -= count;
   }
 }
 
@@ -193,10 +309,28 @@ template <class T>
 RhsRows<T> rhs_from(RhsRows<T> rows, index_t rhs) {
   return {rows.data + rhs, rows.stride};
 }
+template <class T>
+SplitRows<T> rhs_from(const SplitRows<T>& rows, index_t rhs) {
+  return {rows.first + rhs, rows.second + rhs, rows.split, rows.stride};
+}
 
 /// Number of rows of a column-major panel that stay in cache during the loop over all groups of right-hand
 /// sides.
 constexpr index_t strip_rows = 64;
+
+/// Whether the rows of x that a panel of so many columns reads stay in the first-level cache.
+template <class T>
+bool is_narrow(index_t columns, index_t stride) {
+  constexpr offset_t most_bytes = 20 * 1024;
+  return offset_t{columns} * stride * static_cast<offset_t>(sizeof(T)) <= most_bytes;
+}
+
+/// over_groups, with groups that suit the number of columns.
+template <class T, class Use>
+void over_groups_of(index_t columns, index_t stride, Use&& use) {
+  if (is_narrow<T>(columns, stride)) over_groups<T, most_registers<T>>(stride, use);
+  else over_groups<T, most_registers_wide>(stride, use);
+}
 
 }  // namespace
 
@@ -210,13 +344,13 @@ index_t padded_rhs(int scalar_bytes, index_t count) {
 
 template <class T>
 void multiply_rhs(const RhsPanel<T>& a, RhsRows<const T> x, IntoRows into, const RowPlaces& places,
-                    RhsRows<T> out) {
+                    const SplitRows<T>& out) {
   const index_t strip = a.ld > 0 ? strip_rows : a.rows;
   for (index_t first = 0; first < a.rows; first += strip) {
     const index_t rows = std::min(strip, a.rows - first);
-    const RhsPanel<T> part{a.values + first, rows, a.cols, a.ld, false};
+    const RhsPanel<T> part{a.values + first, rows, a.cols, a.ld, false, a.ahead};
     const RowPlaces at{places.start + first, places.list != nullptr ? places.list + first : nullptr, rows};
-    over_groups<T>(x.stride, [&]<int Width, int Registers>(index_t rhs) {
+    over_groups_of<T>(a.cols, x.stride, [&]<int Width, int Registers>(index_t rhs) {
       Tile<T, Width, Registers>::multiply(part, rhs_from(x, rhs), into, at, rhs_from(out, rhs));
     });
   }
@@ -225,7 +359,7 @@ void multiply_rhs(const RhsPanel<T>& a, RhsRows<const T> x, IntoRows into, const
 template <class T>
 void multiply_rhs_transposed(const RhsPanel<T>& a, const RowPlaces& places, RhsRows<const T> x,
                                IntoRows into, RhsRows<T> out) {
-  over_groups<T>(x.stride, [&]<int Width, int Registers>(index_t rhs) {
+  over_groups_of<T>(a.cols, x.stride, [&]<int Width, int Registers>(index_t rhs) {
     using NumRhs = Tile<T, Width, Registers>;
     if (is_complex_v<T> && a.conjugated)
       NumRhs::template multiply_transposed<is_complex_v<T>>(
@@ -238,41 +372,37 @@ void multiply_rhs_transposed(const RhsPanel<T>& a, const RowPlaces& places, RhsR
 
 template <class T>
 void packed_forward_rhs(const PackedPanel<T>& panel, const RowPlaces& places, const SupernodeRhs<T>& at) {
-  copy_rows<T>(at.own, panel.width, at.spare);
-  const T* a = panel.values;
-  for (index_t first = 0; first < panel.width; first += chunk<T>) {
-    const index_t rows = std::min<index_t>(chunk<T>, panel.width - first);
-    const index_t columns = panel.square ? panel.width : std::min<index_t>(panel.width, first + chunk<T>);
-    multiply_rhs<T>({a, rows, columns, 0, false}, at.spare, IntoRows::overwrite, {first, nullptr, rows},
-                      at.own);
-    a += offset_t{rows} * columns;
+  const T* const below = panel.values + packed_block_entries(chunk<T>, panel.width, panel.square);
+  const RhsPanel<T> c{below, panel.rows_below, panel.width, 0, false, panel.ahead};
+  multiply_rhs<T>(c, at.own, IntoRows::subtract, places, at.local);
+  if (panel.square) {
+    copy_rows<T>(at.own, panel.width, at.spare);
+    return multiply_rhs<T>({panel.values, panel.width, panel.width, 0, false, panel.ahead}, at.spare,
+                           IntoRows::overwrite, {0, nullptr, panel.width}, at.own);
   }
-  if (panel.rows_below > 0)
-    multiply_rhs<T>({a, panel.rows_below, panel.width, 0, false}, at.spare, IntoRows::subtract, places,
-                      at.local);
+  over_groups_of<T>(panel.width, at.own.stride, [&]<int Width, int Registers>(index_t rhs) {
+    Tile<T, Width, Registers>::multiply_triangle(panel, rhs_from(at.own, rhs));
+  });
 }
 
 template <class T>
 void packed_backward_rhs(bool adjoint, const PackedPanel<T>& panel, const RowPlaces& places,
                            const SupernodeRhs<T>& at) {
-  copy_rows<T>(at.own, panel.width, at.spare);
-  std::fill_n(at.own.data, offset_t{panel.width} * at.own.stride, T(0));
-  const T* a = panel.values;
-  for (index_t first = 0; first < panel.width; first += chunk<T>) {
-    const index_t rows = std::min<index_t>(chunk<T>, panel.width - first);
-    const index_t columns = panel.square ? panel.width : std::min<index_t>(panel.width, first + chunk<T>);
-    multiply_rhs_transposed<T>({a, rows, columns, 0, adjoint}, {first, nullptr, rows}, at.spare,
-                                 IntoRows::add, at.own);
-    a += offset_t{rows} * columns;
-  }
-  if (panel.rows_below > 0)
-    multiply_rhs_transposed<T>({a, panel.rows_below, panel.width, 0, adjoint}, places, at.local,
-                                 IntoRows::subtract, at.own);
+  if (panel.square) copy_rows<T>(at.own, panel.width, at.spare);
+  const RhsRows<const T> z = panel.square ? at.spare : at.own;
+  const SplitRows<const T> local = at.local;
+  over_groups_of<T>(panel.width, at.own.stride, [&]<int Width, int Registers>(index_t rhs) {
+    using NumRhs = Tile<T, Width, Registers>;
+    const SplitRows<const T> known = rhs_from(local, rhs);
+    const typename NumRhs::BackwardRun run{panel, places, rhs_from(z, rhs), known, rhs_from(at.own, rhs)};
+    if (is_complex_v<T> && adjoint) NumRhs::template packed_backward<is_complex_v<T>>(run);
+    else NumRhs::template packed_backward<false>(run);
+  });
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                             \
   template void multiply_rhs<T>(const RhsPanel<T>&, RhsRows<const T>, IntoRows, const RowPlaces&,       \
-                                  RhsRows<T>);                                                             \
+                                const SplitRows<T>&);                                                      \
   template void multiply_rhs_transposed<T>(const RhsPanel<T>&, const RowPlaces&, RhsRows<const T>,      \
                                              IntoRows, RhsRows<T>);                                        \
   template void packed_forward_rhs<T>(const PackedPanel<T>&, const RowPlaces&, const SupernodeRhs<T>&); \

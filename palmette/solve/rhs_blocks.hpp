@@ -27,9 +27,14 @@ struct RhsBlock {
     exchange<1>();
   }
   /// Right-hand sides first, first + 1, … of row + k ← line[k], as far as there are any.
-  void write_columns(DenseView<T> to, index_t row, index_t first) {
+  /// @param streams  past the caches; the columns are aligned to a register at this row
+  void write_columns(DenseView<T> to, index_t row, index_t first, bool streams = false) {
     exchange<1>();
-    for (int k = 0; k < width && first + k < to.cols; ++k) L::store(line[k], to.column(first + k) + row);
+    for (int k = 0; k < width && first + k < to.cols; ++k) {
+      T* const place = to.column(first + k) + row;
+      if (streams) L::stream(line[k], place);
+      else L::store(line[k], place);
+    }
   }
 
  private:

@@ -83,22 +83,38 @@ inline bool turned_in_registers(index_t stride) {
   return RhsBlock<T>::in_registers && stride % RhsBlock<T>::width == 0;
 }
 
+/// From this size on rows and columns are stored past the caches: they fill the second level anyway, and a
+/// line that is written whole need not be read before it is.
+inline constexpr offset_t streamed_bytes = offset_t{1} << 21;
+
+/// Whether whole registers may be stored past the caches at `first` and in steps of `step` scalars.
+template <class T>
+inline bool may_stream(const T* first, offset_t step, index_t count) {
+  constexpr std::size_t register_bytes = sizeof(typename RhsBlock<T>::Vector);
+  return count * step * static_cast<offset_t>(sizeof(T)) >= streamed_bytes &&
+         reinterpret_cast<std::uintptr_t>(first) % register_bytes == 0 &&
+         static_cast<std::size_t>(step) * sizeof(T) % register_bytes == 0;
+}
+
 /// all.row(place of row k) from `first` on ← W rows from `row` on of right-hand sides `first` and more, zero
 /// for those that pad the register.
 template <class T>
-inline void spread_block(const Reader<T>& reader, index_t row, index_t first, RhsRows<T> all) {
+inline void spread_block(const Reader<T>& reader, index_t row, index_t first, RhsRows<T> all, bool streams) {
   using Block = RhsBlock<T>;
   Block block;
   block.read_columns(reader.from, row, first, reader.conjugated);
   for (int k = 0; k < Block::width; ++k) {
     if (reader.map.scale != nullptr) block.line[k] *= static_cast<real_t<T>>(reader.map.scale[row + k]);
-    Block::L::store(block.line[k], all.row(reader.map.back[row + k]) + first);
+    T* const place = all.row(reader.map.back[row + k]) + first;
+    if (streams) Block::L::stream(block.line[k], place);
+    else Block::L::store(block.line[k], place);
   }
 }
 
 /// W rows from `row` on of right-hand sides `first` and more ← all.row(place of row k) from `first` on.
 template <class T>
-inline void collect_block(const Writer<T>& writer, index_t row, index_t first, RhsRows<const T> all) {
+inline void collect_block(const Writer<T>& writer, index_t row, index_t first, RhsRows<const T> all,
+                          bool streams) {
   using Block = RhsBlock<T>;
   Block block;
   for (int k = 0; k < Block::width; ++k) {
@@ -106,12 +122,12 @@ inline void collect_block(const Writer<T>& writer, index_t row, index_t first, R
     if (writer.map.scale != nullptr) block.line[k] *= static_cast<real_t<T>>(writer.map.scale[row + k]);
     if (writer.conjugated) block.line[k] = Block::L::conjugated(block.line[k]);
   }
-  block.write_columns(writer.to, row, first);
+  block.write_columns(writer.to, row, first, streams);
 }
 
-/// Rows [begin, end) of `columns` right-hand sides; `turned` if in registers.
+/// Rows [begin, end) of `columns` right-hand sides, so many of them in turn; `turned` if in registers.
 struct RhsRange {
-  index_t begin, end, columns;
+  index_t begin, end, columns, in_turn;
   bool turned;
 };
 
@@ -120,12 +136,14 @@ struct RhsRange {
 template <class T, class Prefetch, class ForBlock, class ForOne>
 inline void over_blocks(const RhsRange& range, Prefetch&& prefetch, ForBlock&& block, ForOne&& one) {
   const index_t end = range.end;
-  constexpr index_t width = RhsBlock<T>::width, turn = std::max(width, columns_in_turn);
+  constexpr index_t width = RhsBlock<T>::width;
+  const index_t turn = std::max(width, range.in_turn);
   for (index_t first = 0; first < range.columns; first += turn) {
     const index_t last = std::min(range.columns, first + turn);
     index_t row = range.begin;
     for (; range.turned && row + width <= end; row += width) {
-      for (index_t k = row + rows_ahead; k < std::min(end, row + rows_ahead + width); ++k) prefetch(k, first);
+      for (index_t k = row + rows_ahead; k < std::min(end, row + rows_ahead + width); ++k)
+        for (index_t j = first; j < last; j += columns_in_turn) prefetch(k, j);
       for (index_t j = first; j < last; j += width) block(row, j);
     }
     for (; row < end; ++row) {
@@ -142,11 +160,14 @@ template <class T>
 void spread_rhs(const Reader<T>& reader, index_t begin, index_t end, RhsRows<T> all) {
   const index_t columns = reader.from.cols;
   const index_t* const back = reader.map.back;
+  const bool streams = may_stream(all.data, all.stride, reader.from.rows);
   over_blocks<T>(
-      {begin, end, columns, turned_in_registers<T>(all.stride)},
-      [&](index_t row, index_t first) { __builtin_prefetch(all.row(back[row]) + first, 1, 3); },
+      {begin, end, columns, columns_in_turn, turned_in_registers<T>(all.stride)},
       [&](index_t row, index_t first) {
-        if constexpr (RhsBlock<T>::in_registers) spread_block(reader, row, first, all);
+        if (!streams) __builtin_prefetch(all.row(back[row]) + first, 1, 3);
+      },
+      [&](index_t row, index_t first) {
+        if constexpr (RhsBlock<T>::in_registers) spread_block(reader, row, first, all, streams);
       },
       [&](index_t row, index_t first, index_t last) {
         T* const target = all.row(back[row]);
@@ -154,23 +175,36 @@ void spread_rhs(const Reader<T>& reader, index_t begin, index_t end, RhsRows<T> 
           target[j] = mapped_value(reader.from(row, j), reader.map.scale_of(row), reader.conjugated);
         if (last == columns) std::fill(target + columns, target + all.stride, T(0));
       });
+  if (streams) lanes::end_streams();
 }
 
 /// Caller's rows [begin, end) of all right-hand sides ← all.row(place of the row).
 template <class T>
 void collect_rhs(const Writer<T>& writer, index_t begin, index_t end, RhsRows<const T> all) {
   const index_t* const back = writer.map.back;
-  over_blocks<T>(
-      {begin, end, writer.to.cols, turned_in_registers<T>(all.stride)},
-      [&](index_t row, index_t first) { __builtin_prefetch(all.row(back[row]) + first, 0, 3); },
-      [&](index_t row, index_t first) {
-        if constexpr (RhsBlock<T>::in_registers) collect_block(writer, row, first, all);
-      },
-      [&](index_t row, index_t first, index_t last) {
-        const T* const source = all.row(back[row]);
-        for (index_t j = first; j < last; ++j)
-          writer.to(row, j) = mapped_value(source[j], writer.map.scale_of(row), writer.conjugated);
-      });
+  const auto collect = [&](index_t first_row, index_t end_row, index_t in_turn, bool streams) {
+    over_blocks<T>(
+        {first_row, end_row, writer.to.cols, in_turn, turned_in_registers<T>(all.stride)},
+        [&](index_t row, index_t first) { __builtin_prefetch(all.row(back[row]) + first, 0, 3); },
+        [&](index_t row, index_t first) {
+          if constexpr (RhsBlock<T>::in_registers) collect_block(writer, row, first, all, streams);
+        },
+        [&](index_t row, index_t first, index_t last) {
+          const T* const source = all.row(back[row]);
+          for (index_t j = first; j < last; ++j)
+            writer.to(row, j) = mapped_value(source[j], writer.map.scale_of(row), writer.conjugated);
+        });
+  };
+  // Rows up to the first one at which columns are aligned, then whole rows of right-hand sides.
+  index_t aligned = begin;
+  while (aligned < end && aligned < begin + RhsBlock<T>::width &&
+         !may_stream(writer.to.data + aligned, writer.to.ld, writer.to.cols))
+    ++aligned;
+  if (aligned == end || !may_stream(writer.to.data + aligned, writer.to.ld, writer.to.cols))
+    return collect(begin, end, columns_in_turn, false);
+  collect(begin, aligned, columns_in_turn, false);
+  collect(aligned, end, writer.to.cols, true);
+  lanes::end_streams();
 }
 
 /// all.row(place of the row)[j] ← the entries of sparse right-hand side j; other rows are not touched.
@@ -198,17 +232,16 @@ void collect_entries(const EntryRun<T>& run, RhsRows<const T> all) {
 
 /// into.row(places[k]) += from.row(k)
 template <class T>
-void add_at(const RowPlaces& places, RhsRows<const T> from, RhsRows<T> into) {
-  if (places.list == nullptr) {
+void add_at(const RowPlaces& places, RhsRows<const T> from, const SplitRows<T>& into) {
+  if (from.stride == 1 && places.list == nullptr) {
     T* const target = into.row(places.start);
-    const offset_t count = offset_t{places.count} * from.stride;
-    for (offset_t k = 0; k < count; ++k) target[k] += from.data[k];
+    for (index_t k = 0; k < places.count; ++k) target[k] += from.data[k];
   } else if (from.stride == 1) {
-    for (index_t k = 0; k < places.count; ++k) into.data[places.list[k]] += from.data[k];
+    for (index_t k = 0; k < places.count; ++k) into.first[places.list[k]] += from.data[k];
   } else {
     for (index_t k = 0; k < places.count; ++k) {
       const T* const source = from.row(k);
-      T* const target = into.row(places.list[k]);
+      T* const target = into.row(places[k]);
       for (index_t rhs = 0; rhs < from.stride; ++rhs) target[rhs] += source[rhs];
     }
   }

@@ -28,26 +28,57 @@ struct SweepRhs {
   const SweepGroups& structure() const { return triangle.structure(); }
   const SymbolicFactor& symbolic() const { return triangle.structure().symbolic(); }
 
-  RhsRows<T> local(int thread) const { return {workspace.thread(thread), stride}; }
   RhsRows<T> boundary(index_t group) const {
     return {workspace.boundary.data() + structure().boundary_offset(group) * stride, stride};
   }
   /// The vector in the sweep's own numbering.
   RhsRows<T> kept() const { return {workspace.work.data(), stride}; }
 
-  void read_columns(const Reader<T>* in, index_t first, index_t columns, RhsRows<T> into) const {
-    if (in != nullptr) load_rhs(*in, first, columns, into);
-    else copy_rows<T>(kept().from(first), columns, into);
+  /// One right-hand side is gathered in a short vector; rows of several are whole lines, and stay where they
+  /// are.
+  bool gathers() const { return stride == 1; }
+  RhsRows<T> own_rows(index_t group, int thread) const {
+    return gathers() ? local(thread) : kept().from(structure().column_begin(group));
   }
-  SupernodeVectors<T> vectors(index_t s, index_t first_column, int thread) const {
-    const SweepGroups& known = structure();
-    T* const spare = workspace.thread(thread) + padded(known.longest_local()) * stride;
-    const RhsRows<T> values = local(thread);
-    return {known.local_rows(s),
-            values.from(symbolic().supernode_begin[s] - first_column),
-            values,
-            {spare, stride},
-            spare + padded(known.widest_supernode()) * stride};
+  /// Behind the own rows, or in the place from which the parent reads them.
+  RhsRows<T> boundary_rows(index_t group, int thread) const {
+    return gathers() ? local(thread).from(structure().num_columns(group)) : boundary(group);
+  }
+  /// A group's local vector.
+  SplitRows<T> local_rows(index_t group, int thread) const {
+    return {own_rows(group, thread).data, boundary_rows(group, thread).data, structure().num_columns(group),
+            stride};
+  }
+  /// own_rows ← what the sweep reads
+  void begin_own_rows(const Reader<T>* in, index_t group, int thread) const {
+    const index_t first = structure().column_begin(group), columns = structure().num_columns(group);
+    if (in != nullptr) load_rhs(*in, first, columns, own_rows(group, thread));
+    else if (gathers()) copy_rows<T>(kept().from(first), columns, local(thread));
+  }
+  void keep_own_rows(index_t group, int thread) const {
+    if (gathers())
+      copy_rows<T>(local(thread), structure().num_columns(group),
+                   kept().from(structure().column_begin(group)));
+  }
+  SupernodeVectors<T> vectors(index_t s, index_t group, int thread) const {
+    const index_t first = symbolic().supernode_begin[s] - structure().column_begin(group);
+    return {structure().local_rows(s), own_rows(group, thread).from(first), local_rows(group, thread),
+            {spare(thread), stride}, spare(thread) + padded(structure().widest_supernode()) * stride};
+  }
+  /// For the backward sweep, which only reads the rows below: where they are kept, if they are.
+  SupernodeVectors<T> known_vectors(index_t s, index_t group, int thread) const {
+    SupernodeVectors<T> at = vectors(s, group, thread);
+    if (gathers()) return at;
+    const auto rows = symbolic().rows_below(s);
+    at.rows = {0, rows.data(), static_cast<index_t>(rows.size())};
+    at.local = kept();
+    return at;
+  }
+
+ private:
+  RhsRows<T> local(int thread) const { return {workspace.thread(thread), stride}; }
+  T* spare(int thread) const {
+    return workspace.thread(thread) + (gathers() ? padded(structure().longest_local()) : 0);
   }
 };
 
@@ -62,30 +93,34 @@ class ForwardBody final : public SweepBody {
   void run_task(index_t group, int thread) override {
     if (reach() != nullptr && !reach()->forward_group(group)) return;
     const SweepGroups& structure = num_rhs_.structure();
-    const RhsRows<T> local = num_rhs_.local(thread);
-    const index_t first = structure.column_begin(group), columns = structure.num_columns(group);
-    begin(group, local);
+    begin(group, thread);
     for (index_t s = structure.supernode_begin(group); s < structure.supernode_end(group); ++s) {
       if (reach() != nullptr && !reach()->forward(s)) continue;
       num_rhs_.need_panel(s);
       num_rhs_.triangle.prefetch_after(s, false);
-      num_rhs_.triangle.eliminate(s, num_rhs_.vectors(s, first, thread));
+      num_rhs_.triangle.eliminate(s, num_rhs_.vectors(s, group, thread));
     }
-    if (out_ != nullptr) store_rhs<T>(*out_, first, columns, local);
-    else copy_rows<T>(local, columns, num_rhs_.kept().from(first));
-    copy_rows<T>(local.from(columns), static_cast<index_t>(structure.boundary(group).size()),
-                 num_rhs_.boundary(group));
+    if (out_ == nullptr) num_rhs_.keep_own_rows(group, thread);
+    else
+      store_rhs<T>(*out_, structure.column_begin(group), structure.num_columns(group),
+                   num_rhs_.own_rows(group, thread));
+    if (num_rhs_.gathers())
+      copy_rows<T>(num_rhs_.boundary_rows(group, thread), boundary_size(group), num_rhs_.boundary(group));
   }
 
  private:
-  void begin(index_t group, RhsRows<T> local) {
+  void begin(index_t group, int thread) {
     const SweepGroups& structure = num_rhs_.structure();
-    const index_t columns = structure.num_columns(group);
-    num_rhs_.read_columns(in_, structure.column_begin(group), columns, local);
-    std::fill_n(local.row(columns), offset_t(structure.boundary(group).size()) * local.stride, T(0));
+    num_rhs_.begin_own_rows(in_, group, thread);
+    const RhsRows<T> boundary = num_rhs_.boundary_rows(group, thread);
+    std::fill_n(boundary.data, offset_t{boundary_size(group)} * boundary.stride, T(0));
+    const SplitRows<T> local = num_rhs_.local_rows(group, thread);
     for (const index_t child : structure.children(group))
       if (reach() == nullptr || reach()->forward_group(child))
         add_at<T>(structure.places_in_parent(child), num_rhs_.boundary(child), local);
+  }
+  index_t boundary_size(index_t group) const {
+    return static_cast<index_t>(num_rhs_.structure().boundary(group).size());
   }
   const SolveReach* reach() const { return num_rhs_.reach; }
 
@@ -107,37 +142,34 @@ class BackwardBody final : public SweepBody {
     const SweepGroups& structure = num_rhs_.structure();
     const index_t group = structure.num_groups() - 1 - task;
     if (reach() != nullptr && !reach()->backward_group(group)) return;
-    const RhsRows<T> local = num_rhs_.local(thread);
-    const index_t first = structure.column_begin(group), columns = structure.num_columns(group);
-    begin(group, local);
+    begin(group, thread);
     for (index_t s = structure.supernode_end(group) - 1; s >= structure.supernode_begin(group); --s) {
       if (reach() != nullptr && !reach()->backward(s)) continue;
       num_rhs_.need_panel(s);
       num_rhs_.triangle.prefetch_after(s, true);
-      num_rhs_.triangle.substitute(adjoint_, s, num_rhs_.vectors(s, first, thread));
+      num_rhs_.triangle.substitute(adjoint_, s, num_rhs_.known_vectors(s, group, thread));
     }
-    copy_rows<T>(local, columns, num_rhs_.kept().from(first));
-    if (out_ != nullptr) store_rhs<T>(*out_, first, columns, local);
+    num_rhs_.keep_own_rows(group, thread);
+    if (out_ != nullptr)
+      store_rhs<T>(*out_, structure.column_begin(group), structure.num_columns(group),
+                   num_rhs_.own_rows(group, thread));
   }
 
  private:
-  void begin(index_t group, RhsRows<T> local) {
+  void begin(index_t group, int thread) {
     const SweepGroups& structure = num_rhs_.structure();
     const index_t columns = structure.num_columns(group), first = structure.column_begin(group);
-    const RhsRows<T> known = num_rhs_.kept();
+    const RhsRows<T> own = num_rhs_.own_rows(group, thread);
     // Where the forward sweep was not, what is kept is of an earlier solve.
     if (reach() != nullptr && !reach()->forward_group(group))
-      std::fill_n(local.data, offset_t{columns} * local.stride, T(0));
+      std::fill_n(own.data, offset_t{columns} * own.stride, T(0));
     else
-      num_rhs_.read_columns(in_, first, columns, local);
-    if (diagonal_ != nullptr) diagonal_->solve(first, columns, local);
+      num_rhs_.begin_own_rows(in_, group, thread);
+    if (diagonal_ != nullptr) diagonal_->solve(first, columns, own);
+    if (!num_rhs_.gathers()) return;
+    const RhsRows<T> boundary = num_rhs_.boundary_rows(group, thread);
     const auto rows = structure.boundary(group);
-    if (local.stride == 1)
-      for (std::size_t k = 0; k < rows.size(); ++k)
-        local.data[columns + static_cast<index_t>(k)] = known.data[rows[k]];
-    else
-      for (std::size_t k = 0; k < rows.size(); ++k)
-        copy_rows<T>(known.from(rows[k]), 1, local.from(columns + static_cast<index_t>(k)));
+    for (std::size_t k = 0; k < rows.size(); ++k) boundary.data[k] = num_rhs_.kept().data[rows[k]];
   }
 
   const SolveReach* reach() const { return num_rhs_.reach; }
@@ -271,8 +303,8 @@ WorkspaceNeed supernodal_workspace_need(const SweepGroups& structure, int scalar
   WorkspaceNeed need;
   need.work = structure.symbolic().n * stride;
   need.boundary = structure.total_boundary() * stride;
-  need.thread = (padded(structure.longest_local()) + padded(structure.widest_supernode())) * stride +
-                padded(structure.most_rows_below());
+  need.thread = padded(structure.widest_supernode()) * stride;
+  if (stride == 1) need.thread += padded(structure.longest_local()) + padded(structure.most_rows_below());
   return need;
 }
 

@@ -464,8 +464,8 @@ void SupernodalTriangle<T>::substitute(bool adjoint, index_t s, const SupernodeV
   if (form_[s] == Form::packed)
     return packed_backward_rhs<T>(adjoint, packed(s, true), at.rows, {at.own, at.local, at.spare});
   const DenseView<const T> rows = below(s);
-  multiply_rhs_transposed<T>({rows.data, rows.rows, rows.cols, rows.ld, adjoint}, at.rows, at.local,
-                               IntoRows::subtract, at.own);
+  multiply_rhs_transposed<T>({rows.data, rows.rows, rows.cols, rows.ld, adjoint}, at.rows,
+                             RhsRows<const T>{at.local.first, at.local.stride}, IntoRows::subtract, at.own);
   if (form_[s] == Form::inverted) {
     copy_rows<T>(at.own, width, at.spare);
     multiply_inverse_transposed(adjoint, s, at.spare, at.own);
@@ -480,7 +480,7 @@ void SupernodalTriangle<T>::substitute(bool adjoint, index_t s, const SupernodeV
 template <class T>
 void SupernodalTriangle<T>::eliminate_one(index_t s, const SupernodeVectors<T>& at) const {
   if (form_[s] == Form::packed)
-    return packed_forward<T>(packed(s, false), at.rows, at.own.data, at.local.data);
+    return packed_forward<T>(packed(s, false), at.rows, at.own.data, at.local.first);
   const index_t width = structure_.symbolic().width(s);
   gather_rows<T>(places(s), width, at.own, at.spare);
   if (form_[s] == Form::inverted) {
@@ -492,19 +492,19 @@ void SupernodalTriangle<T>::eliminate_one(index_t s, const SupernodeVectors<T>& 
   const DenseView<const T> rows = below(s);
   if (rows.rows == 0) return;
   panel_multiply<T>(rows, one_column(at.own.data, width), one_column(at.row_values, rows.rows));
-  for (index_t k = 0; k < rows.rows; ++k) at.local.data[at.rows[k]] -= at.row_values[k];
+  for (index_t k = 0; k < rows.rows; ++k) at.local.first[at.rows[k]] -= at.row_values[k];
 }
 
 template <class T>
 void SupernodalTriangle<T>::substitute_one(bool adjoint, index_t s, const SupernodeVectors<T>& at) const {
   if (form_[s] == Form::packed)
-    return packed_backward<T>(adjoint, packed(s, true), at.rows, at.own.data, at.local.data);
+    return packed_backward<T>(adjoint, packed(s, true), at.rows, at.own.data, at.local.first);
   const DenseView<const T> rows = below(s);
   const DenseView<T> own = one_column(at.own.data, rows.cols);
   if (rows.rows > 0) {
     if (at.rows.list != nullptr)
-      for (index_t k = 0; k < rows.rows; ++k) at.row_values[k] = at.local.data[at.rows.list[k]];
-    T* const known = at.rows.list != nullptr ? at.row_values : at.local.data + at.rows.start;
+      for (index_t k = 0; k < rows.rows; ++k) at.row_values[k] = at.local.first[at.rows.list[k]];
+    T* const known = at.rows.list != nullptr ? at.row_values : at.local.first + at.rows.start;
     panel_multiply_transposed_subtract<T>(adjoint, rows, one_column(known, rows.rows), own);
   }
   if (form_[s] == Form::inverted) {

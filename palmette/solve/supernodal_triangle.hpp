@@ -51,11 +51,11 @@ void multiply_by_inverse(DenseView<const T> c, DenseView<const T> inverse, Dense
 /// The data of one solve for a supernode.
 template <class T>
 struct SupernodeVectors {
-  RowPlaces rows;       ///< of the rows below, in `local`
-  RhsRows<T> own;      ///< the supernode's w rows of `local`
-  RhsRows<T> local;
+  RowPlaces rows;      ///< of the rows below, in `local`
+  RhsRows<T> own;      ///< the supernode's w rows
+  SplitRows<T> local;  ///< in one place for one right-hand side
   RhsRows<T> spare;    ///< w rows
-  T* row_values;        ///< r scalars, for one right-hand side
+  T* row_values;       ///< r scalars, for one right-hand side
 };
 
 /// Not copyable: holds packed panels and inverses. The structure and the panels must outlive it. Narrow

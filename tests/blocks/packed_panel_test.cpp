@@ -133,13 +133,43 @@ TYPED_TEST(PackedPanels, many_right_hand_sides_are_multiplied_as_defined) {
       };
       std::vector<T> forward = before, backward = before;
       packed_forward_rhs<T>(given.panel(), given.places(),
-                              {{forward.data(), stride}, {forward.data(), stride}, {spare.data(), stride}});
+                              {{forward.data(), stride}, RhsRows<T>{forward.data(), stride},
+                               {spare.data(), stride}});
       packed_backward_rhs<T>(
           true, given.panel(), given.places(),
-          {{backward.data(), stride}, {backward.data(), stride}, {spare.data(), stride}});
+          {{backward.data(), stride}, RhsRows<T>{backward.data(), stride}, {spare.data(), stride}});
       for (const index_t rhs : {index_t{0}, num_rhs - 1}) {
         EXPECT_LE(forward_error(given, side_of(before, rhs), side_of(forward, rhs)), bound);
         EXPECT_LE(backward_error(given, true, side_of(before, rhs), side_of(backward, rhs)), bound);
+      }
+    }
+  });
+}
+
+TYPED_TEST(PackedPanels, rows_below_may_lie_in_two_places) {
+  using T = TypeParam;
+  over_cases<T>([](const Case<T>& given, double) {
+    for (const index_t num_rhs : {2, 9, 50}) {
+      const index_t stride = padded_rhs(sizeof(T), num_rhs);
+      std::vector<T> spare(given.width * stride);
+      std::vector<T> together = random_dense<T>(given.length * stride, 1, 9).values;
+      for (const index_t split : {given.width, given.width + given.below, given.length}) {
+        const auto cut = together.begin() + offset_t{split} * stride;
+        std::vector<T> first(together.begin(), cut), second(cut, together.end());
+        const SplitRows<T> apart{first.data(), second.data(), split, stride};
+        const RhsRows<T> own{first.data(), stride}, all{together.data(), stride};
+        for (int sweep = 0; sweep < 2; ++sweep) {
+          if (sweep == 0) {
+            packed_forward_rhs<T>(given.panel(), given.places(), {all, all, {spare.data(), stride}});
+            packed_forward_rhs<T>(given.panel(), given.places(), {own, apart, {spare.data(), stride}});
+          } else {
+            packed_backward_rhs<T>(true, given.panel(), given.places(), {all, all, {spare.data(), stride}});
+            packed_backward_rhs<T>(true, given.panel(), given.places(), {own, apart, {spare.data(), stride}});
+          }
+          std::vector<T> joined = first;
+          joined.insert(joined.end(), second.begin(), second.end());
+          EXPECT_TRUE(joined == together);
+        }
       }
     }
   });

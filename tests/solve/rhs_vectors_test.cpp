@@ -73,5 +73,44 @@ TYPED_TEST(rhs_vectors, collected_by_ranges_are_those_stored_row_by_row) {
   });
 }
 
+/// Columns `column_step` scalars apart, the first one `skipped_scalars` behind a line of cache. All memory
+/// holds `given` at first.
+template <class T>
+struct Columns {
+  Columns(index_t n, index_t num_rhs, offset_t column_step, offset_t skipped_scalars, T given)
+      : memory(column_step * num_rhs + skipped_scalars, Uninitialised()),
+        view{memory.data() + skipped_scalars, n, num_rhs, column_step} {
+    std::fill_n(memory.data(), memory.size(), given);
+  }
+  PanelArray<T> memory;
+  DenseView<T> view;
+};
+
+TYPED_TEST(rhs_vectors, so_many_rows_that_they_are_stored_past_the_caches_are_those_of_few) {
+  using T = TypeParam;
+  constexpr index_t n = 12001, num_rhs = 50;
+  const index_t stride = padded_rhs(sizeof(T), num_rhs);
+  const Places places(n);
+  const IndexMap map = places.map(true);
+  for (const offset_t ld : {12032, 12003})
+    for (const offset_t skipped : {0, 1}) {
+      SCOPED_TRACE(std::to_string(ld) + " apart, from scalar " + std::to_string(skipped));
+      Columns<T> b(n, num_rhs, ld, skipped, T(3)), stored(n, num_rhs, ld, skipped, T(4)),
+          collected(n, num_rhs, ld, skipped, T(4));
+      const DenseMatrix<T> values = reference::random_dense<T>(n, num_rhs, 8);
+      for (index_t j = 0; j < num_rhs; ++j) std::copy_n(values.view().column(j), n, b.view.column(j));
+      const Reader<T> reader{b.view, map, true};
+      PanelArray<T> loaded(n * stride), spread(n * stride);
+      load_rhs<T>(reader, 0, n, {loaded.data(), stride});
+      spread_rhs<T>(reader, 0, 4999, {spread.data(), stride});
+      spread_rhs<T>(reader, 4999, n, {spread.data(), stride});
+      EXPECT_EQ(std::memcmp(loaded.data(), spread.data(), loaded.bytes()), 0);
+      store_rhs<T>({stored.view, map, true}, 0, n, {loaded.data(), stride});
+      collect_rhs<T>({collected.view, map, true}, 0, 4999, {loaded.data(), stride});
+      collect_rhs<T>({collected.view, map, true}, 4999, n, {loaded.data(), stride});
+      EXPECT_EQ(std::memcmp(stored.memory.data(), collected.memory.data(), stored.memory.bytes()), 0);
+    }
+}
+
 }  // namespace
 }  // namespace palmette::solve_detail
