@@ -1,0 +1,264 @@
+// Question: which bytes does a solve with one right-hand side read, and how fast can a loop that does nothing
+// else read the same panels in the same order? The first is counted, the second is a bound for solves on this
+// machine that no change of their arithmetic can pass.
+//
+//   bench_solve_bytes [--repeats N] [--threads N] [problem:n[:kind] …]     (threads: of the factorization)
+//   kind: llt, ldlt or lu
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <memory>
+#include <vector>
+
+#include "bench/model_cases.hpp"
+#include "palmette/factorize/factorize.hpp"
+#include "palmette/solve/solve.hpp"
+
+namespace {
+
+using namespace palmette;
+using bench::Case;
+using bench::Options;
+
+constexpr index_t packed_width = 32, strip_rows = 32;  // as in solve/supernodal_triangle
+constexpr offset_t line_entries = 8, ahead_entries = 768;
+
+Options defaults() {
+  Options options;
+  options.repeats = 9;
+  options.cases = {{"poisson2d9", 512, "llt"},    {"poisson2d9", 1024, "llt"},
+                   {"thermal2d", 100000, "llt"},  {"poisson3d7", 30, "llt"},
+                   {"elasticity3d", 20, "llt"},   {"convection_diffusion3d", 40, "lu"},
+                   {"kkt3d", 20, "ldlt"}};
+  return options;
+}
+
+/// What one sweep reads, in bytes of doubles and of indices.
+struct Bytes {
+  double exact = 0;        ///< entries of the factor without the zeros of relaxed supernodes
+  double entries = 0;      ///< with them: triangles and rows below
+  double packed = 0;       ///< packed panels
+  double strips = 0;       ///< inverses of wide blocks, in strips of rows
+  double triangles = 0;    ///< the same as triangles
+  double lines = 0;        ///< rows below wide blocks, in whole lines of cache
+  double lists = 0;        ///< 4 bytes for each row below
+  double short_lists = 0;  ///< 2 bytes
+  double runs = 0;         ///< 8 bytes for each run of rows below
+  double own_rows = 0;     ///< b and x in the sweep's numbering
+
+  double all() const { return packed + strips + lines + lists + own_rows; }
+};
+
+/// One block of contiguous columns that a sweep reads.
+struct Piece {
+  const double* data;
+  offset_t rows, cols, ld;
+};
+
+struct Half {
+  const SymbolicFactor& symbolic;
+  const double* panels;   // of the plan
+  const double* factor;   // of the factor
+  bool square;            // diagonal blocks are permuted
+};
+
+Bytes bytes_of(const SymbolicFactor& symbolic, bool square) {
+  Bytes sum;
+  sum.exact = 8.0 * static_cast<double>(symbolic.nnz_factor);
+  sum.own_rows = 16.0 * symbolic.n;
+  for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
+    const offset_t w = symbolic.width(s), r = symbolic.num_rows_below(s);
+    sum.entries += 8.0 * static_cast<double>(w * (w + 1) / 2 + w * r);
+    sum.lists += 4.0 * static_cast<double>(r);
+    sum.short_lists += 2.0 * static_cast<double>(r);
+    const auto rows = symbolic.rows_below(s);
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      if (k == 0 || rows[k] != rows[k - 1] + 1) sum.runs += 8;
+    if (w <= packed_width) {
+      sum.packed += 8.0 * static_cast<double>(packed_entries(8, symbolic.width(s),
+                                                             symbolic.num_rows_below(s), square));
+      continue;
+    }
+    sum.triangles += 8.0 * static_cast<double>(w * (w + 1) / 2);
+    for (offset_t row = 0; row < w; row += strip_rows)
+      sum.strips += 8.0 * static_cast<double>(std::min<offset_t>(strip_rows, w - row) *
+                                              std::min<offset_t>(w, row + strip_rows));
+    for (offset_t column = 0; r > 0 && column < w; ++column) {
+      const offset_t begin = symbolic.panel_offset[s] + column * (w + r) + w;
+      sum.lines += 64.0 * static_cast<double>((begin + r - 1) / line_entries - begin / line_entries + 1);
+    }
+  }
+  return sum;
+}
+
+/// The pieces of a sweep in its order: a packed panel, or the inverse of a block and the rows below.
+std::vector<Piece> pieces_of(const Half& half) {
+  std::vector<Piece> pieces;
+  offset_t at = 0;
+  for (index_t s = 0; s < half.symbolic.num_supernodes(); ++s) {
+    const index_t w = half.symbolic.width(s), r = half.symbolic.num_rows_below(s);
+    const offset_t held =
+        w <= packed_width ? packed_entries(8, w, r, half.square) : offset_t{w} * w;
+    if (w <= packed_width) {
+      pieces.push_back({half.panels + at, held, 1, held});
+    } else {
+      for (index_t row = 0; row < w; row += strip_rows)
+        pieces.push_back({half.panels + at + row, std::min(strip_rows, w - row),
+                          std::min<offset_t>(w, row + strip_rows), w});
+      if (r > 0) pieces.push_back({half.factor + half.symbolic.panel_offset[s] + w, r, w, offset_t{w} + r});
+    }
+    at += held;
+  }
+  return pieces;
+}
+
+typedef double Line __attribute__((vector_size(64), aligned(8)));
+
+Line line_at(const double* from) { return *reinterpret_cast<const Line*>(from); }
+
+/// Sums of eight lines at a time, so that no addition waits for another one.
+struct Sums {
+  Line line[8] = {};
+
+  /// Columns of a wide panel, eight at a time, as a solve reads them. @param asks  for the next eight
+  void add_columns(const Piece& piece, bool asks) {
+    for (offset_t column = 0; column < piece.cols; column += 8)
+      for (offset_t row = 0; row + line_entries <= piece.rows; row += line_entries)
+        for (offset_t c = 0; c < 8; ++c) {
+          if (column + c >= piece.cols) break;
+          const double* const from = piece.data + (column + c) * piece.ld + row;
+          if (asks) __builtin_prefetch(from + 8 * piece.ld, 0, 2);
+          line[c] += line_at(from);
+        }
+  }
+  /// A packed panel from its first line to its last. @param ahead  of the requests, in entries; 0: none
+  void add_up(const Piece& piece, offset_t ahead) {
+    for (offset_t row = 0; row + line_entries <= piece.rows;)
+      for (int k = 0; k < 8; ++k) {
+        if (row + line_entries > piece.rows) break;
+        if (ahead != 0) __builtin_prefetch(piece.data + row + ahead, 0, 2);
+        line[k] += line_at(piece.data + row);
+        row += line_entries;
+      }
+  }
+  /// From its last line to its first.
+  void add_down(const Piece& piece, offset_t ahead) {
+    for (offset_t row = piece.rows; row >= line_entries;)
+      for (int k = 0; k < 8; ++k) {
+        if (row < line_entries) break;
+        row -= line_entries;
+        if (ahead != 0) __builtin_prefetch(piece.data + row - ahead, 0, 2);
+        line[k] += line_at(piece.data + row);
+      }
+  }
+  double value() const {
+    Line all = {};
+    for (const Line& one : line) all += one;
+    double sum = 0;
+    for (int lane = 0; lane < 8; ++lane) sum += all[lane];
+    return sum;
+  }
+};
+
+template <class Work>
+double best_of(int repeats, Work&& work) {
+  double best = 1e30;
+  for (int repeat = 0; repeat <= repeats; ++repeat) {
+    const Stopwatch watch;
+    work();
+    if (repeat > 0) best = std::min(best, watch.seconds());
+  }
+  return best;
+}
+
+/// Keeps a loop whose result nobody needs.
+volatile double kept = 0;
+
+double seconds_of_loops(const std::vector<Piece>& up, const std::vector<Piece>& down, offset_t ahead,
+                        int repeats) {
+  return best_of(repeats, [&] {
+    Sums sums;
+    for (const Piece& piece : up)
+      if (piece.cols == 1) sums.add_up(piece, ahead);
+      else sums.add_columns(piece, ahead != 0);
+    for (std::size_t k = down.size(); k-- > 0;)
+      if (down[k].cols == 1) sums.add_down(down[k], ahead);
+      else sums.add_columns(down[k], ahead != 0);
+    kept = sums.value();
+  });
+}
+
+/// As many bytes in one piece, twice.
+double seconds_of_stream(std::span<const double> panels, double bytes, int repeats) {
+  const auto wanted = static_cast<offset_t>(bytes / 8);
+  return best_of(repeats, [&] {
+    Sums sums;
+    for (offset_t left = 2 * wanted; left > 0;) {
+      const offset_t count = std::min(left, static_cast<offset_t>(panels.size()));
+      sums.add_up({panels.data(), count, 1, count}, 0);
+      left -= count;
+    }
+    kept = sums.value();
+  });
+}
+
+void run_case(const Case& what, const Options& options) {
+  const SparseMatrix<double> matrix = generate({what.problem, what.n});
+  OrderOptions order_options;
+  FactorizeOptions how;
+  ThreadTeam team(options.threads);
+  how.kind = what.kind == "lu" ? FactorKind::lu : what.kind == "ldlt" ? FactorKind::ldlt : FactorKind::llt;
+  order_options.pivot_need = how.kind == FactorKind::lu ? PivotNeed::unsymmetric
+                             : how.kind == FactorKind::ldlt ? PivotNeed::indefinite : PivotNeed::none;
+  const Ordering ordering = order(matrix, order_options).value();
+  const auto symbolic = std::make_shared<const SymbolicFactor>(analyze(matrix.pattern, ordering));
+  const auto factor =
+      std::make_shared<const Factor<double>>(factorize(matrix, symbolic, ordering, how).value());
+  const SolvePlan<double> plan = plan_solve(factor);
+  const PlanValues<double> values = plan.values();
+  const bool square = how.kind != FactorKind::llt;
+  const Half lower{*symbolic, values.lower.panels.data(), factor->lower.data(), square};
+  const Half upper = how.kind == FactorKind::lu
+                         ? Half{*symbolic, values.upper.panels.data(), factor->upper.data(), square}
+                         : lower;
+  const Bytes bytes = bytes_of(*symbolic, square);
+  const std::vector<Piece> up = pieces_of(lower), down = pieces_of(upper);
+
+  DenseMatrix<double> b(plan.size(), 1), x(plan.size(), 1);
+  std::fill(b.values.begin(), b.values.end(), 1.0);
+  const double solve = best_of(options.repeats, [&] {
+    plan.solve(Operation::plain, b.view(), x.view(), {SolveMethod::serial, nullptr});
+  });
+  const double loop = seconds_of_loops(up, down, ahead_entries, options.repeats);
+  const double unasked = seconds_of_loops(up, down, 0, options.repeats);
+  const double panels = bytes.packed + bytes.strips + bytes.lines;
+  const double stream = seconds_of_stream(values.lower.panels, panels, options.repeats);
+  const auto of_entries = [&](double part) { return part / bytes.entries; };
+  std::printf("| %s %d %s | %.1f | %.2f | %.2f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f "
+              "| %.2f | %.2f | %.2f | %.2f |\n",
+              what.problem.c_str(), what.n, what.kind.c_str(), 1e-6 * bytes.entries,
+              of_entries(bytes.exact), of_entries(bytes.packed), of_entries(bytes.strips),
+              of_entries(bytes.triangles), of_entries(bytes.lines), of_entries(bytes.lists),
+              of_entries(bytes.short_lists), of_entries(bytes.runs), of_entries(bytes.all()), 1e3 * solve,
+              1e3 * loop, 1e3 * unasked, 1e3 * stream);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  palmette::hand_overs_of_process().call_all();
+  try {
+    const Options options = bench::parse(argc, argv, defaults());
+    std::puts(
+        "Bytes of one sweep over those of its entries (8 each, zeros of relaxed supernodes included); ms of "
+        "both sweeps, one thread\n\n"
+        "| problem | MB of entries | without zeros | packed | inverses, strips | inverses, triangles "
+        "| below, lines | lists | 16-bit lists | runs | all | solve ms | loop over panels ms | without requests ms "
+        "| one stream ms |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+    for (const Case& what : options.cases) run_case(what, options);
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << '\n';
+    return 2;
+  }
+}
