@@ -60,14 +60,25 @@ struct SweepRhs {
       copy_rows<T>(local(thread), structure().num_columns(group),
                    kept().from(structure().column_begin(group)));
   }
-  SupernodeVectors<T> vectors(index_t s, index_t group, int thread) const {
-    const index_t first = symbolic().supernode_begin[s] - structure().column_begin(group);
-    return {structure().local_rows(s), own_rows(group, thread).from(first), local_rows(group, thread),
+  /// What the supernodes of a group share, found once.
+  struct GroupVectors {
+    index_t first_column;
+    RhsRows<T> own;
+    SplitRows<T> local;
+    RhsRows<T> spare;
+    T* row_values;
+  };
+  GroupVectors of_group(index_t group, int thread) const {
+    return {structure().column_begin(group), own_rows(group, thread), local_rows(group, thread),
             {spare(thread), stride}, spare(thread) + padded(structure().widest_supernode()) * stride};
   }
+  SupernodeVectors<T> vectors(index_t s, const GroupVectors& all) const {
+    return {structure().local_rows(s), all.own.from(symbolic().supernode_begin[s] - all.first_column),
+            all.local, all.spare, all.row_values};
+  }
   /// For the backward sweep, which only reads the rows below: where they are kept, if they are.
-  SupernodeVectors<T> known_vectors(index_t s, index_t group, int thread) const {
-    SupernodeVectors<T> at = vectors(s, group, thread);
+  SupernodeVectors<T> known_vectors(index_t s, const GroupVectors& all) const {
+    SupernodeVectors<T> at = vectors(s, all);
     if (gathers()) return at;
     const auto rows = symbolic().rows_below(s);
     at.rows = {0, rows.data(), static_cast<index_t>(rows.size())};
@@ -94,11 +105,12 @@ class ForwardBody final : public SweepBody {
     if (reach() != nullptr && !reach()->forward_group(group)) return;
     const SweepGroups& structure = num_rhs_.structure();
     begin(group, thread);
+    const typename SweepRhs<T>::GroupVectors vectors = num_rhs_.of_group(group, thread);
     for (index_t s = structure.supernode_begin(group); s < structure.supernode_end(group); ++s) {
       if (reach() != nullptr && !reach()->forward(s)) continue;
       num_rhs_.need_panel(s);
       num_rhs_.triangle.prefetch_after(s, false);
-      num_rhs_.triangle.eliminate(s, num_rhs_.vectors(s, group, thread));
+      num_rhs_.triangle.eliminate(s, num_rhs_.vectors(s, vectors));
     }
     if (out_ == nullptr) num_rhs_.keep_own_rows(group, thread);
     else
@@ -143,11 +155,12 @@ class BackwardBody final : public SweepBody {
     const index_t group = structure.num_groups() - 1 - task;
     if (reach() != nullptr && !reach()->backward_group(group)) return;
     begin(group, thread);
+    const typename SweepRhs<T>::GroupVectors vectors = num_rhs_.of_group(group, thread);
     for (index_t s = structure.supernode_end(group) - 1; s >= structure.supernode_begin(group); --s) {
       if (reach() != nullptr && !reach()->backward(s)) continue;
       num_rhs_.need_panel(s);
       num_rhs_.triangle.prefetch_after(s, true);
-      num_rhs_.triangle.substitute(adjoint_, s, num_rhs_.known_vectors(s, group, thread));
+      num_rhs_.triangle.substitute(adjoint_, s, num_rhs_.known_vectors(s, vectors));
     }
     num_rhs_.keep_own_rows(group, thread);
     if (out_ != nullptr)
