@@ -58,11 +58,14 @@ struct Piece {
 struct Half {
   const SymbolicFactor& symbolic;
   const double* panels;   // of the plan
+  offset_t num_panels;    // their entries
   const double* factor;   // of the factor
   bool square;            // diagonal blocks are permuted
 };
 
-Bytes bytes_of(const SymbolicFactor& symbolic, bool square) {
+/// Of packed panels: the mean of both sweeps.
+Bytes bytes_of(const Half& lower, const Half& upper) {
+  const SymbolicFactor& symbolic = lower.symbolic;
   Bytes sum;
   sum.exact = 8.0 * static_cast<double>(symbolic.nnz_factor);
   sum.own_rows = 16.0 * symbolic.n;
@@ -75,8 +78,9 @@ Bytes bytes_of(const SymbolicFactor& symbolic, bool square) {
     for (std::size_t k = 0; k < rows.size(); ++k)
       if (k == 0 || rows[k] != rows[k - 1] + 1) sum.runs += 8;
     if (w <= packed_width) {
-      sum.packed += 8.0 * static_cast<double>(packed_entries(8, symbolic.width(s),
-                                                             symbolic.num_rows_below(s), square));
+      for (const Half* half : {&lower, &upper})
+        sum.packed += 4.0 * static_cast<double>(packed_entries(8, symbolic.width(s),
+                                                               symbolic.num_rows_below(s), half->square));
       continue;
     }
     sum.triangles += 8.0 * static_cast<double>(w * (w + 1) / 2);
@@ -109,6 +113,8 @@ std::vector<Piece> pieces_of(const Half& half) {
     }
     at += held;
   }
+  // Behind the last panel whole registers may be read.
+  if (at > half.num_panels) throw std::logic_error("the panels of this sweep lie in another way");
   return pieces;
 }
 
@@ -189,15 +195,12 @@ double seconds_of_loops(const std::vector<Piece>& up, const std::vector<Piece>& 
 }
 
 /// As many bytes in one piece, twice.
-double seconds_of_stream(std::span<const double> panels, double bytes, int repeats) {
-  const auto wanted = static_cast<offset_t>(bytes / 8);
+double seconds_of_stream(double bytes, int repeats) {
+  const std::vector<double> all(static_cast<std::size_t>(bytes / 8), 1.0);
+  const auto count = static_cast<offset_t>(all.size());
   return best_of(repeats, [&] {
     Sums sums;
-    for (offset_t left = 2 * wanted; left > 0;) {
-      const offset_t count = std::min(left, static_cast<offset_t>(panels.size()));
-      sums.add_up({panels.data(), count, 1, count}, 0);
-      left -= count;
-    }
+    for (int sweep = 0; sweep < 2; ++sweep) sums.add_up({all.data(), count, 1, count}, 0);
     kept = sums.value();
   });
 }
@@ -217,11 +220,14 @@ void run_case(const Case& what, const Options& options) {
   const SolvePlan<double> plan = plan_solve(factor);
   const PlanValues<double> values = plan.values();
   const bool square = how.kind != FactorKind::llt;
-  const Half lower{*symbolic, values.lower.panels.data(), factor->lower.data(), square};
+  const auto half = [&](std::span<const double> panels, const double* entries, bool permuted) {
+    return Half{*symbolic, panels.data(), static_cast<offset_t>(panels.size()), entries, permuted};
+  };
+  const Half lower = half(values.lower.panels, factor->lower.data(), square);
   const Half upper = how.kind == FactorKind::lu
-                         ? Half{*symbolic, values.upper.panels.data(), factor->upper.data(), square}
+                         ? half(values.upper.panels, factor->upper.data(), false)
                          : lower;
-  const Bytes bytes = bytes_of(*symbolic, square);
+  const Bytes bytes = bytes_of(lower, upper);
   const std::vector<Piece> up = pieces_of(lower), down = pieces_of(upper);
 
   DenseMatrix<double> b(plan.size(), 1), x(plan.size(), 1);
@@ -232,7 +238,7 @@ void run_case(const Case& what, const Options& options) {
   const double loop = seconds_of_loops(up, down, ahead_entries, options.repeats);
   const double unasked = seconds_of_loops(up, down, 0, options.repeats);
   const double panels = bytes.packed + bytes.strips + bytes.lines;
-  const double stream = seconds_of_stream(values.lower.panels, panels, options.repeats);
+  const double stream = seconds_of_stream(panels, options.repeats);
   const auto of_entries = [&](double part) { return part / bytes.entries; };
   std::printf("| %s %d %s | %.1f | %.2f | %.2f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f "
               "| %.2f | %.2f | %.2f | %.2f |\n",

@@ -23,9 +23,11 @@ template <class T>
 constexpr int most_vectors = (lanes::register_bytes == 64 ? 31 : 14) / (is_complex_v<T> ? 2 : 1);
 /// Number of registers of right-hand sides that are processed together. All of a block's, where the panel's
 /// columns are few: each row is then touched once. With many columns, rows of x pass through the first-level
-/// cache for each tile, so that tiles are to be high.
+/// cache for each tile, so that tiles are to be high. A block has at most eight registers of doubles, and
+/// four of floats.
 template <class T>
-constexpr int most_registers = lanes::register_bytes == 64 ? (is_complex_v<T> ? 4 : 8) : 2;
+constexpr int most_registers =
+    lanes::register_bytes < 64 ? 2 : !is_complex_v<T> && sizeof(T) == sizeof(double) ? 8 : 4;
 constexpr int most_registers_wide = lanes::register_bytes == 64 ? 4 : 2;
 
 /// Rows (or columns) of a tile with `Registers` registers of right-hand sides.

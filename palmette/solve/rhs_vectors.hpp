@@ -87,12 +87,19 @@ inline bool turned_in_registers(index_t stride) {
 /// line that is written whole need not be read before it is.
 inline constexpr offset_t streamed_bytes = offset_t{1} << 21;
 
-/// Whether whole registers may be stored past the caches at `first` and in steps of `step` scalars.
+/// Whether `scalars` are so many, and registers so long, that lines are to be stored past the caches. Shorter
+/// registers would write parts of lines.
 template <class T>
-inline bool may_stream(const T* first, offset_t step, index_t count) {
+inline bool pays_to_stream(offset_t scalars) {
+  constexpr std::size_t line_bytes = 64;
+  return sizeof(typename RhsBlock<T>::Vector) == line_bytes &&
+         scalars * static_cast<offset_t>(sizeof(T)) >= streamed_bytes;
+}
+/// Whether whole registers are aligned at `first` and in steps of `step` scalars from there.
+template <class T>
+inline bool is_aligned(const T* first, offset_t step) {
   constexpr std::size_t register_bytes = sizeof(typename RhsBlock<T>::Vector);
-  return count * step * static_cast<offset_t>(sizeof(T)) >= streamed_bytes &&
-         reinterpret_cast<std::uintptr_t>(first) % register_bytes == 0 &&
+  return reinterpret_cast<std::uintptr_t>(first) % register_bytes == 0 &&
          static_cast<std::size_t>(step) * sizeof(T) % register_bytes == 0;
 }
 
@@ -160,7 +167,8 @@ template <class T>
 void spread_rhs(const Reader<T>& reader, index_t begin, index_t end, RhsRows<T> all) {
   const index_t columns = reader.from.cols;
   const index_t* const back = reader.map.back;
-  const bool streams = may_stream(all.data, all.stride, reader.from.rows);
+  const bool streams =
+      pays_to_stream<T>(offset_t{reader.from.rows} * all.stride) && is_aligned(all.data, all.stride);
   over_blocks<T>(
       {begin, end, columns, columns_in_turn, turned_in_registers<T>(all.stride)},
       [&](index_t row, index_t first) {
@@ -196,11 +204,12 @@ void collect_rhs(const Writer<T>& writer, index_t begin, index_t end, RhsRows<co
         });
   };
   // Rows up to the first one at which columns are aligned, then whole rows of right-hand sides.
+  const bool streams = pays_to_stream<T>(offset_t{writer.to.rows} * writer.to.cols);
   index_t aligned = begin;
-  while (aligned < end && aligned < begin + RhsBlock<T>::width &&
-         !may_stream(writer.to.data + aligned, writer.to.ld, writer.to.cols))
+  while (aligned < std::min(end, begin + RhsBlock<T>::width) &&
+         !is_aligned(writer.to.data + aligned, writer.to.ld))
     ++aligned;
-  if (aligned == end || !may_stream(writer.to.data + aligned, writer.to.ld, writer.to.cols))
+  if (!streams || aligned == end || !is_aligned(writer.to.data + aligned, writer.to.ld))
     return collect(begin, end, columns_in_turn, false);
   collect(begin, aligned, columns_in_turn, false);
   collect(aligned, end, writer.to.cols, true);

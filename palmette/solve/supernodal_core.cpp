@@ -316,8 +316,11 @@ WorkspaceNeed supernodal_workspace_need(const SweepGroups& structure, int scalar
   WorkspaceNeed need;
   need.work = structure.symbolic().n * stride;
   need.boundary = structure.total_boundary() * stride;
-  need.thread = padded(structure.widest_supernode()) * stride;
-  if (stride == 1) need.thread += padded(structure.longest_local()) + padded(structure.most_rows_below());
+  // One workspace serves blocks of fewer right-hand sides, too, so its need never shrinks with their number:
+  // the last block may have one, whose vectors are not worked on where they are kept.
+  need.thread = std::max(padded(structure.widest_supernode()) * stride,
+                         padded(structure.widest_supernode()) + padded(structure.longest_local()) +
+                             padded(structure.most_rows_below()));
   return need;
 }
 

@@ -53,7 +53,7 @@ template <class T>
 struct SupernodeVectors {
   RowPlaces rows;      ///< of the rows below, in `local`
   RhsRows<T> own;      ///< the supernode's w rows
-  SplitRows<T> local;  ///< in one place for one right-hand side
+  SplitRows<T> local;  ///< in one place for one right-hand side, and for panels that are not packed
   RhsRows<T> spare;    ///< w rows
   T* row_values;       ///< r scalars, for one right-hand side
 };

@@ -414,6 +414,15 @@ TEST(solver, a_callback_may_ask_the_solver_during_any_phase) {
   EXPECT_GT(answers, 0);
 }
 
+// Blocks of 64 right-hand sides share their memory with the last block, which has one: a chain has supernodes
+// of one column in groups of thousands.
+TEST(solver, a_last_block_of_one_right_hand_side_fits_into_the_memory_of_the_others) {
+  for (const int threads : {1, 2}) {
+    auto solver = Solver<double>::create(generated<double>("bidiagonal", 200000), quiet_options(threads)).value();
+    for (const index_t num_rhs : {65, 129}) EXPECT_TRUE(solved(solver, num_rhs).verify->verified) << num_rhs;
+  }
+}
+
 TEST(solver, absurd_options_and_absent_matrices_are_misuse) {
   const auto matrix = matrix_of<double>({{1}});
   EXPECT_THROW((void)Solver<double>::create(nullptr, quiet_options()).ok(), UsageError);
