@@ -36,10 +36,13 @@ struct BytePool::Shelf {
   /// The smallest class at least this one with a free buffer; this one if none has, or larger ones are kept.
   int class_to_take(int size_class) const;
   void destroy_free();
-  /// One that was made has a place, so that returning it never allocates and never fails. Places double, so
-  /// that a buffer costs the same however many there are.
+  void make_free(int size_class);
+  /// One more has a place, so that returning it never allocates and never fails. Places double, so that a
+  /// buffer costs the same however many there are. @throws std::bad_alloc; then nothing is counted
   void count_made(int size_class) {
-    if (++made[size_class] > free[size_class].capacity()) free[size_class].reserve(2 * made[size_class]);
+    const std::size_t now = made[size_class] + 1;
+    if (now > free[size_class].capacity()) free[size_class].reserve(2 * now);
+    made[size_class] = now;
     ++made_in_all;
   }
   void not_made(int size_class) {
@@ -95,6 +98,16 @@ void BytePool::Shelf::destroy_free() {
     for (SharedBytes::Buffer* buffer : free[k]) SharedBytes::Buffer::destroy(buffer, memory);
     made[k] -= free[k].size();
     free[k].clear();
+  }
+}
+
+void BytePool::Shelf::make_free(int size_class) {
+  count_made(size_class);
+  try {
+    free[size_class].push_back(SharedBytes::Buffer::make(size_class, memory));
+  } catch (...) {
+    not_made(size_class);
+    throw;
   }
 }
 
@@ -168,16 +181,10 @@ void BytePool::reserve(std::span<const std::size_t> sizes) {
   const std::lock_guard lock(shelf_->mutex);
   shelf_->destroy_free();
   shelf_->lends_larger = true;
-  int class_in_making = 0;
   try {
     for (int k = 0; k < size_classes; ++k)
-      while (shelf_->made[k] < wanted[k]) {
-        class_in_making = k;
-        shelf_->count_made(k);
-        shelf_->free[k].push_back(SharedBytes::Buffer::make(k, shelf_->memory));
-      }
+      while (shelf_->made[k] < wanted[k]) shelf_->make_free(k);
   } catch (...) {
-    shelf_->not_made(class_in_making);
     shelf_->destroy_free();
     throw;
   }
@@ -190,6 +197,14 @@ SharedBytes BytePool::copy(std::span<const std::byte> bytes) {
 }
 
 const ByteMemory& BytePool::memory() const { return shelf_->memory; }
+
+std::int64_t BytePool::bytes() const {
+  const std::lock_guard lock(shelf_->mutex);
+  std::int64_t all = 0;
+  for (int k = 0; k < size_classes; ++k)
+    all += static_cast<std::int64_t>(shelf_->made[k]) << (k + smallest_log);
+  return all;
+}
 
 std::int64_t BytePool::buffers_made() const {
   const std::lock_guard lock(shelf_->mutex);

@@ -84,6 +84,8 @@ class BytePool {
   void reserve(std::span<const std::size_t> sizes);
   /// What the pool was given; without functions: the host's memory.
   const ByteMemory& memory() const;
+  /// Of the buffers that are there, in use or not: a buffer's size is a power of two, at least 64.
+  std::int64_t bytes() const;
   /// Buffers made so far: stops growing once every size in use has been seen.
   std::int64_t buffers_made() const;
 

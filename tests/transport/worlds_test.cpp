@@ -52,6 +52,7 @@ TEST(shared_bytes, what_was_reserved_is_there_for_smaller_takes_too_and_a_failur
                            true});
   EXPECT_THROW(pool.reserve(std::vector<std::size_t>{200, 500, 400}), MemoryError);
   EXPECT_EQ(left, 1000u);
+  EXPECT_EQ(pool.bytes(), 0);
   pool.reserve(std::vector<std::size_t>{100, 0, 500, 70});  // 128 + 512 + 128 bytes
   EXPECT_EQ(left, 1000u - 768);
   {
@@ -60,10 +61,12 @@ TEST(shared_bytes, what_was_reserved_is_there_for_smaller_takes_too_and_a_failur
     EXPECT_EQ(left, 1000u - 768);
     const SharedBytes more = pool.take(60);
     EXPECT_EQ(left, 1000u - 768 - 64);
+    EXPECT_EQ(pool.bytes(), 768 + 64);
     EXPECT_THROW((void)pool.take(300), MemoryError);
   }
   pool.reserve(std::vector<std::size_t>{64});  // the others are given back
   EXPECT_EQ(left, 1000u - 64);
+  EXPECT_EQ(pool.bytes(), 64);
   EXPECT_EQ(pool.take(64).size(), 64u);
   EXPECT_EQ(left, 1000u - 64);
 }
