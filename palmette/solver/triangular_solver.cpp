@@ -95,15 +95,57 @@ std::string note_on_ranks(index_t num_ranks, const Device& device) {
          " device each, whose kernels put sums of rows to each other";
 }
 
-/// Ranks with different arguments would wait for each other's messages.
+/// Of what all ranks must pass alike: with different arguments they would wait for each other's messages.
+struct Fingerprint {
+  std::uint64_t value = 0;
+
+  template <class V>
+  void add(std::span<const V> values) {
+    value = checksum(std::as_bytes(values), value);
+  }
+  void add(std::initializer_list<index_t> numbers) { add(std::span(numbers.begin(), numbers.size())); }
+  void add(const std::vector<double>& scale) { add(std::span(scale)); }
+  void add(const Permutation& order) { add(std::span<const index_t>(order.new_to_old())); }
+  template <class T>
+  void add(const SparseMatrix<T>& matrix) {
+    add({matrix.rows(), matrix.cols(), static_cast<index_t>(matrix.symmetry)});
+    add(std::span(matrix.pattern.column_ptr));
+    add(std::span(matrix.pattern.row_index));
+    add(std::span(matrix.values));
+  }
+};
+
 template <class T>
 std::uint64_t fingerprint_of(DenseView<const T> b, const SolveRequest& request) {
-  const index_t options[] = {static_cast<index_t>(request.operation), request.max_refine_steps,
-                             request.condition ? 1 : 0, request.repeat};
-  std::uint64_t print = checksum(std::as_bytes(std::span(options)));
+  Fingerprint print;
+  print.add({static_cast<index_t>(request.operation), request.max_refine_steps, request.condition ? 1 : 0,
+             request.repeat});
   for (index_t j = 0; j < b.cols; ++j)
-    print = checksum(std::as_bytes(std::span(b.column(j), static_cast<std::size_t>(b.rows))), print);
-  return print;
+    print.add(std::span<const T>(b.column(j), static_cast<std::size_t>(b.rows)));
+  return print.value;
+}
+
+template <class T>
+std::uint64_t fingerprint_of(const SparseMatrix<T>& triangle, const TriangleOptions& options) {
+  Fingerprint print;
+  print.add({options.lower ? 1 : 0, options.unit_diagonal ? 1 : 0, options.plan.of_world.tasks_per_element});
+  print.add(triangle);
+  return print.value;
+}
+
+template <class T>
+std::uint64_t fingerprint_of(const OwnFactors<T>& factors, const SparseMatrix<T>* matrix) {
+  Fingerprint print;
+  print.add({factors.lower_unit_diagonal ? 1 : 0, factors.upper_unit_diagonal ? 1 : 0,
+             factors.hermitian ? 1 : 0, factors.plan.of_world.tasks_per_element, matrix != nullptr ? 1 : 0});
+  print.add(factors.lower);
+  print.add(factors.upper);
+  print.add(factors.row);
+  print.add(factors.column);
+  print.add(factors.row_scale);
+  print.add(factors.column_scale);
+  if (matrix != nullptr) print.add(*matrix);
+  return print.value;
 }
 
 }  // namespace
@@ -233,12 +275,15 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::create(std::shared_ptr<const S
   ThreadTeam alone(1);
   const TriangularSolverOptions options = options_of_hosts(given);
   transport.set_watchdog(given.watchdog_seconds);
-  check_on_all({transport, alone, {given.watchdog_seconds}}, [&] {
+  const RankTeam ranks{transport, alone, {given.watchdog_seconds}};
+  check_on_all(ranks, [&] {
     if (!triangle) throw UsageError("the triangle is null");
     triangle = own(std::move(triangle));
     check_triangle(*triangle, options);
     check_plan_over_ranks(given.triangle.plan);
   });
+  check_same_on_all(ranks, fingerprint_of(*triangle, given.triangle), "the triangle or its options",
+                    "pass the same on all ranks");
   auto inverse = RankTriangleInverse<T>::create(transport, *triangle, given);
   if (!inverse) return inverse.failure();
   auto state = std::make_unique<State>(SolvePlan<T>(), options);
@@ -276,15 +321,18 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::from_factors(std::shared_ptr<c
   ThreadTeam alone(1);
   const TriangularSolverOptions options = options_of_hosts(given);
   transport.set_watchdog(given.watchdog_seconds);
-  std::optional<Outcome<void>> checked;
-  check_on_all({transport, alone, {given.watchdog_seconds}}, [&] {
+  const RankTeam ranks{transport, alone, {given.watchdog_seconds}};
+  check_on_all(ranks, [&] {
     if (!factors) throw UsageError("the factors are null");
     factors = own(std::move(factors));
     matrix = own(std::move(matrix));
     check_factors(*factors, matrix.get(), options);
     check_plan_over_ranks(factors->plan);
-    checked = check_own_factors(*factors);
   });
+  check_same_on_all(ranks, fingerprint_of(*factors, matrix.get()), "the factors, A or the options",
+                    "pass the same on all ranks");
+  std::optional<Outcome<void>> checked;
+  check_on_all(ranks, [&] { checked = check_own_factors(*factors); });
   if (!*checked) return checked->failure();
   auto inverse = RankFactorsInverse<T>::create(transport, factors, given);
   if (!inverse) return inverse.failure();

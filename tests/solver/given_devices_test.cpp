@@ -252,6 +252,77 @@ TEST_F(GivenOverRanks, different_right_hand_sides_or_requests_are_the_same_error
   }
 }
 
+/// What one rank alone passes: would make it lay out other slots, refine by itself, or give up alone.
+TEST_F(GivenOverRanks, different_triangles_are_the_same_error_of_all) {
+  const auto refused = [&](auto change) {
+    return said_by_all<UsageError>(3, [&](Transport& transport) {
+      SparseMatrix<double> triangle = sparse_triangle<double>(12, true, 3);
+      TriangularSolverOptions options = quiet();
+      options.watchdog_seconds = 10;
+      options.triangle.plan.device = make_emulated_device({.index = static_cast<int>(transport.rank())});
+      if (transport.rank() == 1) change(triangle, options);
+      auto shared = std::make_shared<const SparseMatrix<double>>(std::move(triangle));
+      (void)TriangularSolver<double>::create(shared, options, transport);
+    });
+  };
+  using Triangle = SparseMatrix<double>;
+  using Options = TriangularSolverOptions;
+  const std::function<void(Triangle&, Options&)> changes[] = {
+      [](Triangle& t, Options&) { t.values[0] = 0; },  // there is no solution
+      [](Triangle& t, Options&) { t.values[1] += 1; },
+      [](Triangle& t, Options&) { t = sparse_triangle<double>(12, true, 4); },
+      [](Triangle& t, Options&) { t = sparse_triangle<double>(11, true, 3); },
+      [](Triangle& t, Options&) { t.symmetry = Symmetry::symmetric; },
+      [](Triangle&, Options& o) { o.triangle.lower = false; },
+      [](Triangle&, Options& o) { o.triangle.unit_diagonal = true; },
+      [](Triangle&, Options& o) { o.triangle.plan.of_world.tasks_per_element = 3; },
+  };
+  for (std::size_t k = 0; k < std::size(changes); ++k) {
+    const std::string said = refused(changes[k]);
+    EXPECT_NE(said.find("the triangle or its options differ from those of another rank"), std::string::npos)
+        << "change " << k << ": " << said;
+  }
+}
+
+TEST_F(GivenOverRanks, different_factors_are_the_same_error_of_all) {
+  struct Given {
+    std::shared_ptr<OwnFactors<double>> factors = factors_of<double>(12, Kind::permuted);
+    std::shared_ptr<const SparseMatrix<double>> matrix =
+        std::make_shared<const SparseMatrix<double>>(sparse_triangle<double>(12, true, 5));
+    std::shared_ptr<const SparseMatrix<double>> other =
+        std::make_shared<const SparseMatrix<double>>(sparse_triangle<double>(12, true, 6));
+  };
+  const std::function<void(Given&)> changes[] = {
+      [](Given& g) { g.matrix = nullptr; },
+      [](Given& g) { g.matrix = g.other; },
+      [](Given& g) { g.factors->upper.values[0] = 0; },  // there is no solution
+      [](Given& g) { g.factors->lower.values[1] += 1; },
+      [](Given& g) { g.factors->upper = {}; },
+      [](Given& g) { g.factors->row = turned(12, 3); },
+      [](Given& g) { g.factors->row = {}; },
+      [](Given& g) { g.factors->column = turned(12, 3); },
+      [](Given& g) { g.factors->row_scale[4] = 8; },
+      [](Given& g) { std::swap(g.factors->row_scale, g.factors->column_scale); },
+      [](Given& g) { g.factors->column_scale.clear(); },
+      [](Given& g) { g.factors->lower_unit_diagonal = false; },
+      [](Given& g) { g.factors->upper_unit_diagonal = true; },
+      [](Given& g) { g.factors->hermitian = true; },
+      [](Given& g) { g.factors->plan.of_world.tasks_per_element = 3; },
+  };
+  for (std::size_t k = 0; k < std::size(changes); ++k) {
+    const std::string said = said_by_all<UsageError>(3, [&](Transport& transport) {
+      Given given;
+      TriangularSolverOptions options = quiet();
+      options.watchdog_seconds = 10;
+      given.factors->plan.device = make_emulated_device({.index = static_cast<int>(transport.rank())});
+      if (transport.rank() == 1) changes[k](given);
+      (void)TriangularSolver<double>::from_factors(given.factors, given.matrix, options, transport);
+    });
+    EXPECT_NE(said.find("the factors, A or the options differ from those of another rank"), std::string::npos)
+        << "change " << k << ": " << said;
+  }
+}
+
 /// Emulated devices must be numbered as their ranks: rank 1 cannot join, and all say so.
 TEST_F(GivenOverRanks, a_device_that_cannot_join_the_network_is_the_same_error_of_all) {
   const std::string said = said_by_all<UsageError>(3, [&](Transport& transport) {
