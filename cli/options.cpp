@@ -81,11 +81,6 @@ void add_gpus(OptionGroup& group, std::optional<LayeredGrid>& gpus) {
               });
 }
 
-void check_gpus(const SolvingOptions& options) {
-  if (options.gpus && (options.device == "none" || options.device.starts_with("auto")))
-    throw UsageError("--gpus needs a kind of device: add --device cuda, hip or emulated");
-}
-
 void add_device(OptionGroup& group, std::string& device) {
   std::vector<std::string> kinds;
   for (const DeviceKindInfo& kind : device_kind_list())

@@ -55,8 +55,6 @@ void add_precision(OptionGroup& group, Precision& precision, bool offers_mixed);
 
 /// --gpus: several devices, N in a predicted grid, rows x columns, or rows x columns x layers.
 void add_gpus(OptionGroup& group, std::optional<LayeredGrid>& gpus);
-/// @throws UsageError if --gpus comes without a kind of device
-void check_gpus(const SolvingOptions& options);
 /// --device: what holds the factor and solves with it.
 void add_device(OptionGroup& group, std::string& device);
 

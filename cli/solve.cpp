@@ -29,7 +29,6 @@ SolverOptions solver_options(const SolveCommand& command, SystemRun& run, index_
   options.ordering = choice.method;
   options.user_ordering = std::move(choice.user);
   options.method = command.solving.method;
-  check_gpus(command.solving);
   if (const std::optional<LayeredGrid>& gpus = command.solving.gpus)
     set_devices(options, command.solving.device, gpus->grid, gpus->layers);
   else set_device(options, command.solving.device);

@@ -1,6 +1,4 @@
 // palmette trisolve: solve with a sparse triangular matrix as it is.
-#include <fmt/format.h>
-
 #include "cli/commands.hpp"
 #include "cli/names.hpp"
 #include "cli/rank_world.hpp"
@@ -101,9 +99,6 @@ int run_trisolve(const TrisolveCommand& command) {
   if (command.ranks.transport || launched_ranks() > 1) return trisolve_over_ranks(command);
   SystemRun run("trisolve", command.matrix, command.solving, command.output);
   TriangularSolverOptions options = solver_options_of(command);
-  if (command.gpus > 1 && (command.solving.device == "none" || command.solving.device == "auto"))
-    throw UsageError(fmt::format("--gpus {} needs a kind of device: add --device emulated, or cuda",
-                                 command.gpus));
   set_devices(options, command.solving.device, command.gpus);
   return std::visit(
       [&]<class T>(SparseMatrix<T>&& matrix) {

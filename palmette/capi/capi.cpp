@@ -113,9 +113,6 @@ void set_devices_from(const palmette_options& options, SolverOptions& solver) {
   const std::string_view kind = options.device != nullptr ? options.device : "none";
   if (options.device_rows == 1 && options.device_columns == 1 && options.device_layers == 1)
     return set_device(solver, kind);
-  require(kind != "none" && !kind.starts_with("auto"),
-          "options.device_rows, device_columns and device_layers need a kind of device: set options.device "
-          "to \"cuda\", \"hip\" or \"emulated\"");
   set_devices(solver, kind, {options.device_rows, options.device_columns}, options.device_layers);
 }
 

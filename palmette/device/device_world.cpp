@@ -65,6 +65,9 @@ std::shared_ptr<DeviceWorld> open_world(std::string_view kind, int size) {
   if (size < 1) throw UsageError("a world of " + std::to_string(size) + " devices; there must be at least 1");
   const offset_t budget = memory_budget(kind);
   const std::size_t at = std::min(kind.find('@'), kind.size());
+  if (kind.substr(0, at) == "none" || kind.substr(0, at) == "auto")
+    throw UsageError(std::to_string(size) + (size == 1 ? " device needs" : " devices need") +
+                     " a kind of device: name cuda, hip or emulated");
   if (kind.substr(0, at) == "emulated") {
     (void)open_device(kind);  // says why if there is none here
     std::shared_ptr<DeviceWorld> world = make_emulated_world(size);

@@ -86,7 +86,8 @@ using Launcher = std::function<emulate::Launch(const device::KernelCall&, const 
 std::shared_ptr<DeviceWorld> make_emulated_world(int size, const EmulatedDeviceOptions& options = {},
                                                  Launcher launcher = {});
 /// Elements 0 … size − 1 of a kind of device; with a budget of the memory of each: "cuda@16e9".
-/// @throws UsageError if there are fewer; DeviceError if there are none here, or they do not reach each other
+/// @throws UsageError for "none" and "auto", which are no kinds, and if there are fewer; DeviceError if there
+///   are none here, or they do not reach each other
 std::shared_ptr<DeviceWorld> open_world(std::string_view kind, int size);
 
 }  // namespace palmette

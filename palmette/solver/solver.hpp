@@ -96,7 +96,7 @@ void set_device(SolverOptions& options, std::string_view name);
 ///   several layers, one column
 /// @param layers  of such grids; more than 1 needs a method of several layers. 0, with no columns: `rows`
 ///   devices in the grid and layers that are predicted to be the fastest. The last bits of x depend on it
-/// @throws UsageError if there are fewer; DeviceError if there are none here, saying why
+/// @throws UsageError if it is no kind or there are fewer; DeviceError if there are none here, saying why
 void set_devices(SolverOptions& options, std::string_view kind, ProcessGrid grid, index_t layers = 1);
 
 /// A factored matrix, ready to solve. Movable. All functions are thread-safe: if refactor runs during a
@@ -260,7 +260,7 @@ void set_device(TriangularSolverOptions& options, std::string_view name);
 /// So many devices of a kind, to which columns are dealt, or supernodes where they pay; 1: as set_device.
 /// Factors that are given get what options.triangle.plan then says.
 /// @param kind  as for SolverOptions
-/// @throws UsageError if there are fewer; DeviceError if there are none here, saying why
+/// @throws UsageError if it is no kind or there are fewer; DeviceError if there are none here, saying why
 void set_devices(TriangularSolverOptions& options, std::string_view kind, index_t num_devices);
 
 /// A solver for a triangle or factors that the caller provides. Solutions are verified against these.

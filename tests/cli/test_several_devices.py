@@ -14,7 +14,7 @@ def test_a_system_is_solved_on_several_devices(palmette, spd):
 
 
 def test_several_devices_need_a_kind_a_method_of_theirs_and_one_process(palmette, spd):
-    palmette("solve", spd, "--gpus", 2).fails_with(2, "--gpus needs a kind of device")
+    palmette("solve", spd, "--gpus", 2).fails_with(2, "2 devices need a kind of device")
     palmette("solve", spd, "--device", "emulated", "--gpus", 2, "--method", "serial").fails_with(
         2, "for several devices or several layers of devices or several layers"
     )

@@ -57,7 +57,7 @@ def test_every_method_of_several_devices_is_taken(palmette, lower):
 
 
 def test_several_devices_need_their_kind_and_a_method_of_theirs(palmette, lower):
-    palmette("trisolve", lower, "--gpus", 2).fails_with(2, "--gpus 2 needs a kind of device")
+    palmette("trisolve", lower, "--gpus", 2).fails_with(2, "2 devices need a kind of device")
     palmette("trisolve", lower, "--device", "emulated", "--gpus", 2, "--method", "serial").fails_with(
         2, "for several devices or columns of several devices choose one of auto, devices_"
     )

@@ -181,6 +181,17 @@ TYPED_TEST(GivenOnDevices, factors_of_every_kind_are_solved_over_ranks_as_by_the
     }
 }
 
+TEST(given_devices, several_devices_need_a_kind) {
+  for (const char* const kind : {"none", "auto", "auto@16e9"}) {
+    TriangularSolverOptions options = quiet();
+    EXPECT_EQ(said_by_all<UsageError>(1, [&](Transport&) { set_devices(options, kind, 2); }),
+              "2 devices need a kind of device: name cuda, hip or emulated");
+    SolverOptions of_matrix;
+    EXPECT_EQ(said_by_all<UsageError>(1, [&](Transport&) { set_devices(of_matrix, kind, {2, 1}); }),
+              "2 devices need a kind of device: name cuda, hip or emulated");
+  }
+}
+
 class GivenOverRanks : public GivenOnDevices<double> {};
 
 /// With A, solutions are refined and verified by it on every rank.
