@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "palmette/solver/factor_side.hpp"
+
 namespace palmette {
 namespace {
 
@@ -67,14 +69,6 @@ class Product {
   bool hermitian_;
 };
 
-/// Entry k of the factors' numbering is entry place(k) of the user's, times scale(k).
-struct Side {
-  const Permutation& order;
-  const std::vector<double>& scale;
-  index_t place(index_t k) const { return order.size() == 0 ? k : order.new_to_old()[k]; }
-  double factor(index_t k) const { return scale.empty() ? 1 : scale[place(k)]; }
-};
-
 /// Always in double, so that products of single-precision factors do not overflow.
 template <class T>
 void verify_column(const OwnFactors<T>& factors, Operation operation, const T* b, const T* x,
@@ -82,9 +76,9 @@ void verify_column(const OwnFactors<T>& factors, Operation operation, const T* b
   using Wide = with_precision_t<T, double>;
   const std::size_t n = static_cast<std::size_t>(factors.lower.rows());
   const bool plain = operation == Operation::plain;
-  const Side rows{factors.row, factors.row_scale}, columns{factors.column, factors.column_scale};
-  const Side& in = plain ? columns : rows;  // the side of x
-  const Side& out = plain ? rows : columns;  // the side of b
+  const FactorSide rows{factors.row, factors.row_scale}, columns{factors.column, factors.column_scale};
+  const FactorSide& in = plain ? columns : rows;  // the side of x
+  const FactorSide& out = plain ? rows : columns;  // the side of b
   std::vector<Wide> scaled(n);
   std::vector<double> modulus(n);
   for (std::size_t k = 0; k < n; ++k) {

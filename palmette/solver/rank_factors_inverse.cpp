@@ -1,24 +1,9 @@
 // (row_scale·A·column_scale) permuted is L·U: vectors are scaled and permuted on every host.
 #include "palmette/solver/rank_factors_inverse.hpp"
 
-#include "palmette/solver/rank_checks.hpp"
+#include "palmette/solver/factor_side.hpp"
 
 namespace palmette {
-namespace {
-
-/// One side of the factors: rows, or columns.
-struct Side {
-  const Permutation& place;
-  const std::vector<double>& scale;
-
-  index_t row(index_t k) const { return place.size() > 0 ? place.new_to_old()[k] : k; }
-  template <class T>
-  T scaled(T value, index_t row) const {
-    return scale.empty() ? value : value * static_cast<real_t<T>>(scale[row]);
-  }
-};
-
-}  // namespace
 
 template <class T>
 Outcome<std::shared_ptr<RankFactorsInverse<T>>> RankFactorsInverse<T>::create(
@@ -50,14 +35,14 @@ SolveTrace RankFactorsInverse<T>::apply(Operation operation, DenseView<const T> 
       is_complex_v<T> && !has_upper() &&
       operation == (f.hermitian ? Operation::transpose : Operation::adjoint);
   const bool plain = operation == Operation::plain;
-  const Side rows{f.row, f.row_scale}, columns{f.column, f.column_scale};
-  const Side& in = plain ? rows : columns;
-  const Side& out = plain ? columns : rows;
+  const FactorSide rows{f.row, f.row_scale}, columns{f.column, f.column_scale};
+  const FactorSide& in = plain ? rows : columns;
+  const FactorSide& out = plain ? columns : rows;
   DenseMatrix<T> kept(b.rows, b.cols);
   const DenseView<T> solved = kept.view();
   for (index_t j = 0; j < b.cols; ++j)
     for (index_t k = 0; k < b.rows; ++k) {
-      const T value = in.scaled(b(in.row(k), j), in.row(k));
+      const T value = b(in.place(k), j) * static_cast<real_t<T>>(in.factor(k));
       solved(k, j) = conjugated ? conjugate(value) : value;
     }
   SolveTrace trace{SolveMethod::devices_pushed, 1, {}, {}};
@@ -67,7 +52,7 @@ SolveTrace RankFactorsInverse<T>::apply(Operation operation, DenseView<const T> 
   for (index_t j = 0; j < x.cols; ++j)
     for (index_t k = 0; k < x.rows; ++k) {
       const T value = conjugated ? conjugate(solved(k, j)) : solved(k, j);
-      x(out.row(k), j) = out.scaled(value, out.row(k));
+      x(out.place(k), j) = value * static_cast<real_t<T>>(out.factor(k));
     }
   return trace;
 }
