@@ -160,7 +160,8 @@ void DeviceRankProgram<T>::reserve(index_t num_rhs) {
   make_room_for_messages();
 }
 
-/// In the device's memory, for all messages of a solve: all may be on their way at once.
+/// In the device's memory, for all messages of a solve: all may be on their way at once. Where there is no
+/// room, vectors are given back, too: fewer right-hand sides may have some.
 template <class T>
 void DeviceRankProgram<T>::make_room_for_messages() {
   if (memory_ != MemoryKind::native || message_room_ >= room_) return;
@@ -168,8 +169,21 @@ void DeviceRankProgram<T>::make_room_for_messages() {
   std::vector<std::size_t> sizes;
   for (const int rows : schedule_->rows_of_messages())
     sizes.push_back(static_cast<std::size_t>(rows) * static_cast<std::size_t>(room_) * sizeof(T));
-  on_device_->reserve(sizes);
+  try {
+    on_device_->reserve(sizes);
+  } catch (...) {
+    release_room();
+    throw;
+  }
   message_room_ = room_;
+}
+
+template <class T>
+void DeviceRankProgram<T>::release_room() {
+  room_ = 0;
+  shared_ = {};
+  symmetric_.release();
+  element_->release_vectors();
 }
 
 template <class T>
@@ -184,9 +198,7 @@ void DeviceRankProgram<T>::make_room(index_t stride) {
   const bool is_there = !network_ || symmetric_.is_there();
   // What another rank had no room for is asked for again, the same by all.
   if (is_there ? room_ >= stride : room_ == stride) return;
-  room_ = 0;
-  shared_ = {};
-  symmetric_.release();
+  release_room();
   element_->reserve(stride, host_);
   const auto values = static_cast<std::size_t>(shared_rows_ * stride);
   if (network_) {

@@ -59,6 +59,7 @@ class DeviceRankProgram final : public SolveProgram<T> {
                              const std::map<index_t, SharedBytes>& diagonal_blocks);
   void make_room(index_t stride);
   void make_room_for_messages();
+  void release_room();
   void move_rows(bool to_device);
   void begin_sweep();
   void begin_kernel();

@@ -170,10 +170,15 @@ Element<T>::Element(std::shared_ptr<Device> on, const HostElement& host, const E
 }
 
 template <class T>
+void Element<T>::release_vectors() {
+  for (DeviceArray<T>* const array : {&in, &out, &local}) *array = {};
+}
+
+template <class T>
 void Element<T>::reserve(index_t stride, const HostElement& host) {
   const auto rows = static_cast<std::size_t>(host.structure->sweep->symbolic().n);
   const auto width = static_cast<std::size_t>(stride);
-  for (DeviceArray<T>* const array : {&in, &out, &local}) *array = {};  // given back before more is asked for
+  release_vectors();  // before more is asked for
   in = {device, rows * width};
   out = {device, rows * width};
   local = {device, static_cast<std::size_t>(host.local_rows) * width};

@@ -100,6 +100,7 @@ struct Element {
           ThreadTeam* team);
 
   void reserve(index_t stride, const HostElement& host);
+  void release_vectors();
   /// Of a sweep, without what the elements share: links, shared rows and signals.
   device::ElementSweep<T> arguments(const HostElement& host, const ElementRun& run);
   /// Whether a kernel gave up since the status was cleared, and on what.

@@ -1,6 +1,7 @@
 // The hall over ranks with a device each: budgets of their memory.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <limits>
 
 #include "rank_systems.hpp"
@@ -30,6 +31,7 @@ TEST_F(RanksWithDevices, a_budget_that_is_too_small_on_one_is_the_same_error_of_
     const MemoryKind memory = one.first;
     const index_t poor = one.second;
     std::vector<offset_t> in_use;  // of that rank, after create and after solves
+    std::atomic<int> went_on{0};
     const auto run = [&](Transport& transport, offset_t budget) {
       RankSolverOptions options;
       options.device = make_emulated_device({.index = static_cast<int>(transport.rank())});
@@ -49,6 +51,7 @@ TEST_F(RanksWithDevices, a_budget_that_is_too_small_on_one_is_the_same_error_of_
         solve(40);
       } catch (const MemoryError&) {
         solve(1);
+        ++went_on;
         throw;
       }
     };
@@ -60,6 +63,7 @@ TEST_F(RanksWithDevices, a_budget_that_is_too_small_on_one_is_the_same_error_of_
       const std::string words = "rank " + std::to_string(poor) + ": " + std::to_string(room - 1);
       EXPECT_EQ(said.find(words + " bytes of the memory of the device"), 0u) << said;
     }
+    EXPECT_EQ(went_on, 3);  // all, where there was no room for 40
   }
 }
 
