@@ -26,7 +26,7 @@ typedef enum {
   PALMETTE_NOT_VERIFIED = 6,  /* x was computed, but its backward error exceeds the bound */
   PALMETTE_INTERNAL = 7,      /* a defect of Palmette: please report it */
   PALMETTE_BROKEN_RUN = 8,    /* over ranks: another rank failed, died or stopped responding */
-  PALMETTE_DEVICE_ERROR = 9   /* a device failed, or devices of this kind cannot do that in this build */
+  PALMETTE_DEVICE_ERROR = 9   /* a device failed, or this build cannot do that with such devices */
 } palmette_status;
 
 /* The ..._MAX entries make every non-negative int a value of its enum, so that invalid values are detected
@@ -341,26 +341,27 @@ palmette_status palmette_schur_expand_z(const palmette_schur* schur, const doubl
 
 /* ---- Triangles and factors that the caller provides. ---- */
 
-/* A triangle of a matrix; entries on the other side are ignored. Of one stored as PALMETTE_FULL. */
+/* A triangle of a matrix; entries on the other side are ignored. */
 typedef struct {
-  palmette_arrays entries;
+  palmette_arrays entries;  /* must be stored as PALMETTE_FULL */
   int upper;                /* 0: the lower triangle, else the upper one */
   int unit_diagonal;        /* nonzero: the diagonal is taken as one, whatever is stored */
-  int32_t tasks_per_device; /* on several devices: of its columns; 0: 8 */
+  int32_t tasks_per_device; /* tasks into which each device's columns are cut; 0: 8 */
 } palmette_triangle;
 
 /* Factors of A with rows and columns scaled and permuted: row_scale[r] * A(r, c) * column_scale[c] is entry
  * (i, j) of L U for r = row[i], c = column[j]. NULL: no permutation, no scaling. */
 typedef struct {
-  palmette_arrays lower;
-  palmette_arrays upper; /* column_ptr NULL: there is none, and A is L L', or L L^H */
+  palmette_arrays lower; /* must be stored as PALMETTE_FULL */
+  palmette_arrays upper; /* likewise; column_ptr NULL: there is none, and A is L L', or L L^H */
   const int32_t* row;
   const int32_t* column;
   const double* row_scale;
   const double* column_scale;
   int lower_unit_diagonal, upper_unit_diagonal; /* as palmette_triangle */
   int hermitian;                                /* nonzero: without U, A is L L^H */
-  const palmette_arrays* matrix; /* A, by which solutions are refined and verified; NULL: by the factors */
+  const palmette_arrays* matrix; /* A, in any storage: solutions are refined and verified by it; NULL: by
+                                  * the factors */
   int32_t tasks_per_device;      /* as palmette_triangle */
 } palmette_factors;
 

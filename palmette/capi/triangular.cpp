@@ -10,6 +10,13 @@ SparseMatrix<T> matrix_of(const palmette_arrays& arrays) {
   return checked_matrix<T>(arrays, ignored);
 }
 
+template <class T>
+SparseMatrix<T> full_matrix_of(const palmette_arrays& arrays) {
+  require(arrays.storage == PALMETTE_FULL,
+          "storage of a triangle or a factor is not PALMETTE_FULL: pass its entries as they are");
+  return matrix_of<T>(arrays);
+}
+
 void set_tasks(TriangularSolverOptions& options, int32_t tasks_per_device) {
   require(tasks_per_device >= 0, "tasks_per_device is negative");
   if (tasks_per_device > 0) options.triangle.plan.of_world.tasks_per_element = tasks_per_device;
@@ -96,7 +103,7 @@ std::shared_ptr<const SparseMatrix<T>> triangle_from(const palmette_triangle* gi
   options.triangle.lower = given->upper == 0;
   options.triangle.unit_diagonal = given->unit_diagonal != 0;
   set_tasks(options, given->tasks_per_device);
-  return std::make_shared<const SparseMatrix<T>>(matrix_of<T>(given->entries));
+  return std::make_shared<const SparseMatrix<T>>(full_matrix_of<T>(given->entries));
 }
 
 template <class T>
@@ -105,8 +112,8 @@ GivenFactors<T> factors_from(const palmette_factors* given, TriangularSolverOpti
   set_tasks(options, given->tasks_per_device);
   GivenFactors<T> made{std::make_shared<OwnFactors<T>>(), nullptr};
   OwnFactors<T>& own = *made.factors;
-  own.lower = matrix_of<T>(given->lower);
-  if (given->upper.column_ptr != nullptr) own.upper = matrix_of<T>(given->upper);
+  own.lower = full_matrix_of<T>(given->lower);
+  if (given->upper.column_ptr != nullptr) own.upper = full_matrix_of<T>(given->upper);
   own.row = permutation_from(given->row, given->lower.n);
   own.column = permutation_from(given->column, given->lower.n);
   own.row_scale = scale_from(given->row_scale, given->lower.n);

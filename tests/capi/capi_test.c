@@ -443,6 +443,10 @@ static void triangles_and_factors_are_solved(void) {
   options.device_layers = 2;
   EXPECT(palmette_triangular_create_d(&triangle, &options, &solver) == PALMETTE_USAGE);
   EXPECT(palmette_triangular_create_d(NULL, NULL, &solver) == PALMETTE_USAGE);
+  triangle.entries.storage = PALMETTE_LOWER_SYMMETRIC;
+  EXPECT(palmette_triangular_create_d(&triangle, NULL, &solver) == PALMETTE_USAGE && solver == NULL);
+  EXPECT(strstr(palmette_last_error(), "is not PALMETTE_FULL") != NULL);
+  triangle.entries.storage = PALMETTE_FULL;
   triangle.tasks_per_device = -1;
   EXPECT(palmette_triangular_create_d(&triangle, NULL, &solver) == PALMETTE_USAGE);
 
@@ -458,6 +462,13 @@ static void triangles_and_factors_are_solved(void) {
     EXPECT(palmette_triangular_solve_d(solver, PALMETTE_PLAIN, &columns, &report) == PALMETTE_OK);
     EXPECT(near(x[0], 1) && near(x[1], 1) && report.verified);
     palmette_triangular_destroy(solver);
+  }
+  palmette_arrays* const given[] = {&factors.lower, &factors.upper};
+  for (int k = 0; k < 2; ++k) {
+    given[k]->storage = PALMETTE_LOWER_HERMITIAN;
+    EXPECT(palmette_triangular_from_factors_d(&factors, NULL, &solver) == PALMETTE_USAGE && solver == NULL);
+    EXPECT(strstr(palmette_last_error(), "is not PALMETTE_FULL") != NULL);
+    given[k]->storage = PALMETTE_FULL;
   }
   factors.upper.column_ptr = NULL; /* L·Lᵀ = [1 3; 3 10], twice, rows exchanged */
   factors.matrix = NULL;

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "palmette/capi/palmette.h"
+#include "palmette/capi/triangular.hpp"
+#include "palmette/transport/transport.hpp"
 #include "palmette/device/device.hpp"
 
 namespace {
@@ -136,18 +137,82 @@ TEST(several_devices, without_columns_form_a_grid_of_as_many_devices) {
 }
 
 /// A chain of -1 below 2: with b = e_0, x_k = 2^-(k + 1).
-TEST(several_devices, are_dealt_the_columns_of_triangles_and_factors) {
-  if (!palmette::emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
-  constexpr int32_t size = 12;
+struct ChainTriangle {
+  int32_t size = 12;
   std::vector<int64_t> ptr{0};
   std::vector<int32_t> row;
   std::vector<double> value;
-  for (int32_t k = 0; k < size; ++k) {
-    row.push_back(k), value.push_back(2);
-    if (k + 1 < size) row.push_back(k + 1), value.push_back(-1);
-    ptr.push_back(static_cast<int64_t>(row.size()));
+
+  ChainTriangle() {
+    for (int32_t k = 0; k < size; ++k) {
+      row.push_back(k), value.push_back(2);
+      if (k + 1 < size) row.push_back(k + 1), value.push_back(-1);
+      ptr.push_back(static_cast<int64_t>(row.size()));
+    }
   }
-  const palmette_triangle triangle = {{size, ptr.data(), row.data(), value.data(), PALMETTE_FULL}, 0, 0, 2};
+  palmette_triangle given() const {
+    return {{size, ptr.data(), row.data(), value.data(), PALMETTE_FULL}, 0, 0, 2};
+  }
+};
+
+/// x of T·x = e_0, and y of T·Tᵀ·y = e_0, by the triangle and by the factors.
+void expect_solutions_of_chain(palmette_triangular* by_triangle, palmette_triangular* by_factors,
+                               const ChainTriangle& chain) {
+  const auto size = static_cast<std::size_t>(chain.size);
+  std::vector<double> b(size), x(size), y(size), with_factors(size);
+  b[0] = 1;
+  palmette_report report;
+  palmette_columns columns = {1, b.data(), chain.size, x.data(), chain.size};
+  EXPECT_EQ(palmette_triangular_solve_d(by_triangle, PALMETTE_PLAIN, &columns, &report), PALMETTE_OK)
+      << palmette_last_error();
+  EXPECT_EQ(report.verified, 1);
+  for (std::size_t k = 0; k < size; ++k) EXPECT_EQ(x[k], std::ldexp(1, -static_cast<int>(k) - 1));
+  columns = {1, x.data(), chain.size, y.data(), chain.size};
+  EXPECT_EQ(palmette_triangular_solve_d(by_triangle, PALMETTE_TRANSPOSE, &columns, &report), PALMETTE_OK);
+  columns = {1, b.data(), chain.size, with_factors.data(), chain.size};
+  EXPECT_EQ(palmette_triangular_solve_d(by_factors, PALMETTE_PLAIN, &columns, &report), PALMETTE_OK);
+  EXPECT_EQ(with_factors, y);
+}
+
+/// As the functions over MPI do, where there is no network of emulated devices.
+TEST(ranks_with_devices, solve_with_triangles_and_factors) {
+  if (!palmette::emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
+  using Solver = palmette::TriangularSolver<double>;
+  const ChainTriangle chain;
+  const palmette_triangle triangle = chain.given();
+  palmette_factors factors = {};
+  factors.lower = triangle.entries;
+  for (const palmette::index_t num_ranks : {2, 3})
+    palmette::ThreadWorld(num_ranks).run([&](palmette::Transport& transport) {
+      const std::shared_ptr<palmette::Transport> lent(std::shared_ptr<void>(), &transport);
+      palmette::TriangularSolverOptions options;
+      options.watchdog_seconds = 60;
+      options.triangle.plan.device =
+          palmette::make_emulated_device({.index = static_cast<int>(transport.rank())});
+      palmette_triangular *by_triangle = nullptr, *by_factors = nullptr;
+      auto matrix = palmette::capi::triangle_from<double>(&triangle, options);
+      auto given = palmette::capi::factors_from<double>(&factors, options);
+      EXPECT_EQ(palmette::capi::keep(Solver::create(matrix, options, transport), lent, {}, &by_triangle),
+                PALMETTE_OK);
+      EXPECT_EQ(palmette::capi::keep(Solver::from_factors(given.factors, given.matrix, options, transport),
+                                     lent, {}, &by_factors),
+                PALMETTE_OK);
+      expect_solutions_of_chain(by_triangle, by_factors, chain);
+      std::vector<double> b(12), x(12);
+      if (transport.rank() == 1) b[3] = 1;
+      const palmette_columns different = {1, b.data(), 12, x.data(), 12};
+      EXPECT_EQ(palmette_triangular_solve_d(by_triangle, PALMETTE_PLAIN, &different, nullptr),
+                PALMETTE_USAGE);
+      expect_solutions_of_chain(by_triangle, by_factors, chain);
+      palmette_triangular_destroy(by_triangle);
+      palmette_triangular_destroy(by_factors);
+    });
+}
+
+TEST(several_devices, are_dealt_the_columns_of_triangles_and_factors) {
+  if (!palmette::emulate::emulator_is_available()) GTEST_SKIP() << "the emulator does not run in this build";
+  const ChainTriangle chain;
+  const palmette_triangle triangle = chain.given();
   palmette_factors factors = {};
   factors.lower = triangle.entries;
   palmette_options options;
@@ -159,20 +224,7 @@ TEST(several_devices, are_dealt_the_columns_of_triangles_and_factors) {
     palmette_triangular *by_triangle = nullptr, *by_factors = nullptr;
     EXPECT_EQ(palmette_triangular_create_d(&triangle, &options, &by_triangle), PALMETTE_OK);
     EXPECT_EQ(palmette_triangular_from_factors_d(&factors, &options, &by_factors), PALMETTE_OK);
-    std::vector<double> b(size), x(size);
-    b[0] = 1;
-    const palmette_columns columns = {1, b.data(), size, x.data(), size};
-    palmette_report report;
-    EXPECT_EQ(palmette_triangular_solve_d(by_triangle, PALMETTE_PLAIN, &columns, &report), PALMETTE_OK);
-    EXPECT_EQ(report.verified, 1);
-    for (int32_t k = 0; k < size; ++k) EXPECT_EQ(x[k], std::ldexp(1, -k - 1));
-    const palmette_columns again = {1, x.data(), size, b.data(), size};
-    EXPECT_EQ(palmette_triangular_solve_d(by_triangle, PALMETTE_TRANSPOSE, &again, &report), PALMETTE_OK);
-    std::vector<double> e0(size), both(size);
-    e0[0] = 1;
-    const palmette_columns product = {1, e0.data(), size, both.data(), size};
-    EXPECT_EQ(palmette_triangular_solve_d(by_factors, PALMETTE_PLAIN, &product, &report), PALMETTE_OK);
-    EXPECT_EQ(both, b);
+    expect_solutions_of_chain(by_triangle, by_factors, chain);
     palmette_triangular_destroy(by_triangle);
     palmette_triangular_destroy(by_factors);
   }
