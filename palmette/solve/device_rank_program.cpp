@@ -127,7 +127,7 @@ template <class T>
 offset_t DeviceRankProgram<T>::memory_bytes() const {
   const std::size_t rows = static_cast<std::size_t>(shared_rows_ * room_) * sizeof(T);
   return (element_ ? element_->memory_bytes() : 0) + (network_ ? network_->memory_bytes() : 0) +
-         static_cast<offset_t>(rows + order_.bytes());
+         static_cast<offset_t>(rows + order_.bytes()) + on_device_->bytes();
 }
 
 template <class T>

@@ -38,7 +38,7 @@ TEST_F(DeviceRanksOverANetwork, have_their_bits_in_symmetric_memory_as_large_as_
     }
     EXPECT_EQ(ranks.plans[0].memory_kind(), MemoryKind::symmetric);
     const offset_t with = ranks.plans[0].memory_bytes();
-    DeviceRanks<double> hosts(factor, {shape, MemoryKind::native});
+    DeviceRanks<double> hosts(factor, {shape, MemoryKind::reference});
     (void)hosts.solve(Operation::plain, random_dense<double>(factor->size(), 3, 5), 3);
     EXPECT_EQ(with - hosts.plans[0].memory_bytes(), 8 * programs.num_signals + bytes_of_report);
     ranks.plans.clear();
