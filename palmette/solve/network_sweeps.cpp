@@ -1,6 +1,7 @@
 // Which sweep a rank over a network is in, and how its kernels ended.
 #include "palmette/solve/network_sweeps.hpp"
 
+#include <sstream>
 #include <utility>
 
 namespace palmette::solve_detail {
@@ -72,8 +73,8 @@ void NetworkSweeps::check() {
   }
   if (state_ == State::stopped) state_ = State::none;
   if (state_ == State::running)
-    throw DeviceError(rank + " begins a solve while kernels of one that ended early run: call recover on all "
-                      "ranks first");
+    throw DeviceError(rank + " begins a solve while kernels of one that ended early run: start all ranks "
+                      "again, or call recover of these plans on all ranks first");
   if (state_ == State::lost) refuse(rank);
 }
 
@@ -123,11 +124,12 @@ void NetworkSweeps::say_who_runs(Transport& transport, double watchdog_seconds) 
   const int num_ranks = transport.num_ranks();
   const int first = num_ranks - transport.agree(runs ? num_ranks - transport.rank() : 0);
   const auto all = static_cast<int>(transport.sum(runs ? 1 : 0));
-  throw DeviceError("the ranks have waited " + std::to_string(watchdog_seconds) +
-                    " s for kernels of a solve that ended early, and that of rank " + std::to_string(first) +
-                    " still runs" +
-                    (all > 1 ? ", with those of " + std::to_string(all - 1) + " other ranks" : "") +
-                    ": call recover again on all ranks, or start all again and make their plans anew");
+  std::ostringstream said;
+  said << "the ranks have waited " << watchdog_seconds
+       << " s for kernels of a solve that ended early, and that of rank " << first << " still runs";
+  if (all > 1) said << ", with those of " << all - 1 << (all == 2 ? " other rank" : " other ranks");
+  said << ": call recover of these plans again on all ranks, or start all again and make their plans anew";
+  throw DeviceError(said.str());
 }
 
 }  // namespace palmette::solve_detail

@@ -329,7 +329,7 @@ TEST_F(TriangleOfDoublesOverRanks, recovery_gives_up_after_a_time_and_names_the_
   EXPECT_THROW(ranks.plans[1].check(), DeviceError);
   for (int times = 0; times < 2; ++times)
     for (const std::string& said : said_in_recovery(ranks, 0.05))
-      EXPECT_NE(said.find("that of rank 1 still runs, with those of 1 other ranks: call recover again"),
+      EXPECT_NE(said.find("that of rank 1 still runs, with those of 1 other rank: call recover of"),
                 std::string::npos)
           << said;
   for (const std::string& said : said_in_recovery(ranks, 60, true)) EXPECT_EQ(said, "broken: ended before");
