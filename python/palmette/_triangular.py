@@ -26,11 +26,11 @@ class TriangularSolver(VerifiedSolves):
     method, threads, measure, device
         See `Solver`.
     gpus : int
-        So many devices of the kind `device` solve together: each has some of the columns, or of the
+        Number of devices of the kind `device` that solve together: each has some of the columns, or of the
         supernodes where they pay (never with ``methods("columns of several devices")``). b and x are NumPy
         arrays.
     tasks_per_gpu : int
-        Of columns: into so many tasks each device's share is cut, which are dealt in turn.
+        Number of tasks into which each device's columns are cut. Tasks are dealt to the devices in turn.
 
     Raises
     ------

@@ -20,9 +20,9 @@ SparseMatrix<T> matrix_of_rows(const RowArrays<T>& rows) {
       from_compressed_columns<T>(all.size, all.num_rows(), all.row_ptr, all.column, all.values));
 }
 template <class T>
-SparseMatrix<T> matrix_named(const nb::dict& given, const char* name) {
-  if (given[name].is_none()) return {};
-  return matrix_of_rows(nb::cast<const RowArrays<T>&>(given[name]));
+std::optional<RowArrays<T>> rows_named(const nb::dict& given, const char* name) {
+  if (given[name].is_none()) return std::nullopt;
+  return nb::cast<const RowArrays<T>&>(given[name]);
 }
 
 /// What this rank solves with, and its exchange.
@@ -67,13 +67,14 @@ RankTriangular<T> rank_triangular_from_factors(const nb::dict& factors, int comm
   }
   auto own = factors_around<T>(factors, call.options.triangle.plan);
   std::shared_ptr<const SparseMatrix<T>> product;
-  agree_after(*call.exchange->transport, [&] {
-    own->lower = matrix_named<T>(factors, "L");
-    own->upper = matrix_named<T>(factors, "U");
-    if (!factors["A"].is_none())
-      product = std::make_shared<const SparseMatrix<T>>(matrix_named<T>(factors, "A"));
-  });
+  const std::optional<RowArrays<T>> lower = rows_named<T>(factors, "L"), upper = rows_named<T>(factors, "U"),
+                                    whole = rows_named<T>(factors, "A");
   const LockReleased released;
+  agree_after(*call.exchange->transport, [&] {
+    if (lower) own->lower = matrix_of_rows(*lower);
+    if (upper) own->upper = matrix_of_rows(*upper);
+    if (whole) product = std::make_shared<const SparseMatrix<T>>(matrix_of_rows(*whole));
+  });
   return {call.exchange, TriangularSolver<T>::from_factors(std::move(own), std::move(product), call.options,
                                                            *call.exchange->transport)
                              .value()};
