@@ -72,6 +72,38 @@ Triplets<T> triplets_of(const RankSelectedInverse<T>& inverse) {
   return all;
 }
 
+template <class T>
+constexpr std::size_t bytes_of_triplet = 2 * sizeof(index_t) + sizeof(T);
+template <class T>
+std::size_t entries_in_round(double bytes) {
+  constexpr double most_in_message = 1 << 26;
+  return static_cast<std::size_t>(std::clamp(bytes / bytes_of_triplet<T>, 1.0, most_in_message));
+}
+
+/// At most `count` of the triplets from `first` on.
+template <class T>
+void put_some(const Triplets<T>& from, std::size_t first, std::size_t count, PieceWriter& writer) {
+  if (first >= from.row.size()) return;
+  const auto rows = static_cast<index_t>(std::min(count, from.row.size() - first));
+  writer.put(DenseView<const index_t>{from.row.data() + first, rows, 1, rows});
+  writer.put(DenseView<const index_t>{from.column.data() + first, rows, 1, rows});
+  writer.put(DenseView<const T>{from.value.data() + first, rows, 1, rows});
+}
+template <class T>
+void add(const SharedBytes& piece, Triplets<T>& to) {
+  const std::size_t count = piece.size() / bytes_of_triplet<T>, before = to.row.size();
+  const auto rows = static_cast<index_t>(count);
+  PieceReader reader(piece);
+  const auto get = [&](auto& items) {
+    items.resize(before + count);
+    reader.get(
+        DenseView<typename std::decay_t<decltype(items)>::value_type>{items.data() + before, rows, 1, rows});
+  };
+  get(to.row);
+  get(to.column);
+  get(to.value);
+}
+
 }  // namespace
 }  // namespace solve_detail
 
@@ -81,29 +113,29 @@ SparseMatrix<T> RankSelectedInverse<T>::matrix() const {
 }
 
 template <class T>
-SparseMatrix<T> RankSelectedInverse<T>::gathered(Transport& transport, ThreadTeam& team, index_t root) const {
-  BytePool pool;
+SparseMatrix<T> RankSelectedInverse<T>::gathered(Transport& transport, ThreadTeam& team, index_t root,
+                                                 double round_bytes) const {
   const bool receives = transport.rank() == root;
-  Triplets<T> all{0, 0, {}, {}, {}};
-  const auto deal = [&](const auto& mine, auto& to) {
-    using Item = typename std::decay_t<decltype(mine)>::value_type;
-    std::vector<SharedBytes> pieces(transport.num_ranks());
-    agree_after(transport, [&] { pieces[root] = pool.copy(std::as_bytes(std::span<const Item>(mine))); });
-    exchange(transport, [&] {
-      for (const SharedBytes& piece : deal_to_all(transport, team, pieces)) {
-        const auto* const items = reinterpret_cast<const Item*>(piece.data());
-        to.insert(to.end(), items, items + piece.size() / sizeof(Item));
-      }
-    });
-  };
+  const std::size_t in_round = solve_detail::entries_in_round<T>(round_bytes / transport.num_ranks());
   Triplets<T> own;
   agree_after(transport, [&] { own = solve_detail::triplets_of(*this); });
-  deal(own.row, all.row);
-  deal(own.column, all.column);
-  deal(own.value, all.value);
+  Triplets<T> all{0, 0, {}, {}, {}};
+  if (receives) std::swap(all, own);
+  for (std::size_t first = 0; transport.agree(first < own.row.size() ? 1 : 0) != 0; first += in_round) {
+    BytePool pool;
+    std::vector<SharedBytes> pieces(transport.num_ranks());
+    agree_after(transport, [&] {
+      pieces[root] = solve_detail::written(pool, [&](solve_detail::PieceWriter& writer) {
+        solve_detail::put_some(own, first, in_round, writer);
+      });
+    });
+    exchange(transport, [&] {
+      for (const SharedBytes& piece : deal_to_all(transport, team, pieces)) solve_detail::add(piece, all);
+    });
+  }
   SparseMatrix<T> whole;
   agree_after(transport, [&] {
-    if (receives) all.rows = all.cols = size(), whole = from_triplets(all);
+    if (receives) whole = from_triplets(all);
   });
   return whole;
 }

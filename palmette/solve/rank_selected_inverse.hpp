@@ -38,7 +38,7 @@ template <class T>
 struct RankSelectedInverse {
   /// Z in the places of L, as SelectedInverse::lower, and of LU its transpose in those of U; with the scales.
   RankFactor<T> panels;
-  RankInverseCounts counts;  ///< memory: as predicted
+  RankInverseCounts counts;  ///< memory: as predicted; of RankSolver with returned_factor_bytes of its layers
   double seconds = 0;
 
   index_t size() const { return panels.symbolic ? panels.symbolic->n : 0; }
@@ -51,8 +51,11 @@ struct RankSelectedInverse {
   /// SelectedInverse::matrix, and no two have the same. @cost  O(entries·log) time, O(n + entries) memory
   SparseMatrix<T> matrix() const;
   /// matrix() of all ranks together on rank `root`; on the others nothing, 0 × 0. Every rank must call it,
-  /// outside of any other exchange of messages. @cost  (row, column, value) of each entry in one message
-  SparseMatrix<T> gathered(Transport& transport, ThreadTeam& team, index_t root = 0) const;
+  /// outside of any other exchange of messages.
+  /// @param round_bytes  that `root` receives at once, about; at least one entry of each rank
+  /// @cost  (row, column, value) of each entry, on its rank, then in a message, and on `root`
+  SparseMatrix<T> gathered(Transport& transport, ThreadTeam& team, index_t root = 0,
+                           double round_bytes = RankInverseSizes().round_bytes) const;
 };
 
 /// What computes a selected inverse over ranks: create it, and run it once. Takahashi's recurrence, as
@@ -95,13 +98,24 @@ struct FactorOfLayers {
   std::shared_ptr<const Placement> placement;      ///< layered_placement of the systems
 };
 
+/// What a rank holds besides its layer's factor.
+struct ReturnedFactorBytes {
+  double copy = 0;      ///< its part of the result, which stays
+  double messages = 0;  ///< of one round, at most
+};
+/// @cost  blocks of the whole structure
+ReturnedFactorBytes returned_factor_bytes(const FactorOfLayers& layers, const RankInverseSizes& sizes,
+                                          index_t rank);
+
 /// The factor on the ranks that factored its blocks, from the first layer that holds each. Every rank must
 /// call it, outside of any other exchange of messages.
 /// @param factor  of this rank's layer
+/// @param sizes   rounds have at least one block
 /// @throws MemoryError on a rank, BrokenRun on the others
-/// @cost  a copy of the factor, in one message between two ranks
+/// @cost  blocks that stay on their rank are copied, the others travel once; peak: returned_factor_bytes,
+///   beside `factor`
 template <class T>
 RankFactor<T> factor_from_layers(const RankFactor<T>& factor, const FactorOfLayers& layers,
-                                 Transport& transport, ThreadTeam& team);
+                                 const RankInverseSizes& sizes, Transport& transport, ThreadTeam& team);
 
 }  // namespace palmette

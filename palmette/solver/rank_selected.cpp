@@ -1,4 +1,6 @@
 // The selected inverse over ranks: the recurrence where the factor lies, and its check against solutions.
+#include <algorithm>
+
 #include "palmette/solver/inverse_columns.hpp"
 #include "palmette/solver/rank_checks.hpp"
 #include "palmette/solver/rank_solver.hpp"
@@ -21,24 +23,25 @@ template <class T>
 RankSelectedInverse<T> RankSolver<T>::State::select_inverse(InverseReport& report) {
   const Stopwatch watch;
   const RankFactor<T>* factor = &made.inverse->factor();
-  std::optional<RankFactor<T>> gathered;
+  RankInverseSizes sizes;
+  sizes.kind = factor->kind;
+  sizes.scalar_bytes = sizeof(T);
+  std::optional<RankFactor<T>> returned;
+  ReturnedFactorBytes returning;
   if (made.layers.several()) {
-    gathered =
-        factor_from_layers(*factor, {made.layers.systems, made.symbolic, made.placement}, transport, team);
-    factor = &*gathered;
+    const FactorOfLayers layers{made.layers.systems, made.symbolic, made.placement};
+    check_on_all(ranks(), [&] { returning = returned_factor_bytes(layers, sizes, transport.rank()); });
+    returned = factor_from_layers(*factor, layers, sizes, transport, team);
+    factor = &*returned;
   }
   std::optional<RankInverseRun<T>> work;
-  check_on_all(ranks(), [&] {
-    RankInverseSizes sizes;
-    sizes.kind = factor->kind;
-    sizes.scalar_bytes = sizeof(T);
-    work.emplace(*factor, sizes, transport, team, ranks().drive);
-  });
+  check_on_all(ranks(), [&] { work.emplace(*factor, sizes, transport, team, ranks().drive); });
   RankSelectedInverse<T> inverse = work->run();
+  inverse.counts.memory_bytes = returning.copy + std::max(returning.messages, inverse.counts.memory_bytes);
   report.seconds += watch.seconds();
   report.flops = transport.sum(inverse.counts.flops);
   report.memory_bytes = std::llround(transport.sum(static_cast<double>(inverse.memory_bytes())));
-  report.messages = transport.sum(inverse.counts.messages);
+  report.messages = std::llround(transport.sum(inverse.counts.messages));
   report.message_bytes = transport.sum(inverse.counts.message_bytes);
   if (const index_t replaced = made.report.run.factorize->pivots.perturbed; replaced > 0)
     report.notes.push_back(note_on_replaced_pivots(replaced));

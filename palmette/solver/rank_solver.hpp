@@ -236,8 +236,8 @@ class RankSolver {
   /// @returns this rank's entries, and the report of all; or the failure of a solve that checks them
   /// @throws on all ranks: UsageError if ranks pass different requests or the matrix has changed; MemoryError
   ///   if a rank has no room for its entries. What is predicted, predicted_inverse_counts says
-  /// @cost  see RankInverseRun; in several layers a copy of the factor, too. Each checked column is a solve
-  ///   with an estimate of the condition
+  /// @cost  see RankInverseRun; in several layers returned_factor_bytes, too, which the rank's
+  ///   counts.memory_bytes includes. Each checked column is a solve with an estimate of the condition
   Outcome<CheckedRankInverse<T>> selected_inverse(const InverseRequest& request = {});
 
   /// Entries (rows[k], columns[k]) of A⁻¹: those on the pattern of the factor from its selected inverse, if

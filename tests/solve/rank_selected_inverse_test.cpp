@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "palmette/solve/inverse_panels.hpp"
 #include "palmette/solve/solve.hpp"
 #include "tests/scalars.hpp"
 #include "tests/seeds.hpp"
@@ -198,6 +199,140 @@ TEST(RankSelectedInverse, matrices_of_all_ranks_have_all_entries) {
           EXPECT_EQ(own.values[k], z.entry(own.pattern.row_index[k], j));
     });
   }
+}
+
+/// Keeps the bytes of all messages, and of the largest.
+class Measured final : public TransportWrapper {
+ public:
+  using TransportWrapper::TransportWrapper;
+  void send(index_t destination, std::int64_t tag, SharedBytes payload) override {
+    const auto bytes = static_cast<double>(payload.size());
+    largest = std::max(largest, bytes);
+    all += bytes;
+    inner_.send(destination, tag, std::move(payload));
+  }
+  double largest = 0, all = 0;
+};
+
+TYPED_TEST(rank_selected_inverse, is_gathered_in_rounds_with_each_entry_once) {
+  using T = TypeParam;
+  for (const Wish& wish : wishes<T>(9)) {
+    const Inverted<T> inverted(wish, narrow_panels());
+    const RankCase ranks{{3, 1}, PlacementMap::subtree_to_subcube, true};
+    const auto placement = inverted.placed(ranks);
+    const SparseMatrix<T> judge = inverted.inverse.matrix();
+    for (const double round_bytes : {1.0, 3000.0, 1e8})
+      run_ranks(3, 2, [&](Transport& transport) {
+        const auto part = rank_part(*inverted.factor, placement, transport.rank());
+        ThreadTeam team(1);
+        const auto z = RankInverseRun<T>(part, sizes_of(*inverted.factor, ranks), transport, team).run();
+        Measured measured(transport);
+        const index_t root = round_bytes == 1 ? 0 : 1;
+        const SparseMatrix<T> whole = z.gathered(measured, team, root, round_bytes);
+        EXPECT_LE(measured.largest, std::max(round_bytes / 3, double(2 * sizeof(index_t) + sizeof(T))));
+        const double nnz = transport.sum(static_cast<double>(z.matrix().nnz()));
+        EXPECT_EQ(nnz, static_cast<double>(judge.nnz()));
+        if (transport.rank() != root) {
+          EXPECT_EQ(whole.nnz() + whole.rows(), 0);
+          return;
+        }
+        EXPECT_EQ(whole.pattern.column_ptr, judge.pattern.column_ptr);
+        EXPECT_EQ(whole.pattern.row_index, judge.pattern.row_index);
+        double size = 0, worst = 0;
+        for (std::size_t k = 0; k < whole.values.size() && whole.values.size() == judge.values.size(); ++k) {
+          size = std::max(size, double(std::abs(judge.values[k])));
+          worst = std::max(worst, double(std::abs(judge.values[k] - whole.values[k])));
+        }
+        EXPECT_LE(worst, 50 * unit_roundoff<T> * size);
+      });
+  }
+}
+
+template <class T>
+void expect_same_block(const RankFactor<T>& found, const RankFactor<T>& expected, index_t s, index_t above) {
+  const bool has_upper = found.kind == FactorKind::lu && s != above;
+  for (const auto array : {&RankFactor<T>::lower, &RankFactor<T>::upper}) {
+    if (array == &RankFactor<T>::upper && !has_upper) continue;
+    const auto a = solve_detail::panel_part(found, found.*array, s, above).entries;
+    const auto b = solve_detail::panel_part(expected, expected.*array, s, above).entries;
+    for (index_t j = 0; j < a.cols; ++j)
+      for (index_t i = 0; i < a.rows; ++i) EXPECT_EQ(a(i, j), b(i, j)) << s << " " << above;
+  }
+  const index_t begin = found.symbolic->supernode_begin[s], end = found.symbolic->supernode_begin[s + 1];
+  for (index_t k = begin; s == above && k < end; ++k) {
+    if (found.kind == FactorKind::ldlt) {
+      EXPECT_EQ(found.d[k], expected.d[k]);
+      EXPECT_EQ(found.d_below[k], expected.d_below[k]);
+    }
+    if (found.kind == FactorKind::llt) continue;
+    EXPECT_EQ(found.place[k], expected.place[k]);
+  }
+}
+
+/// @returns bytes of the largest block
+template <class T>
+double expect_same_part(const RankFactor<T>& found, const RankFactor<T>& expected, index_t rank) {
+  const SymbolicFactor& symbolic = *found.symbolic;
+  double largest = 0;
+  for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
+    const double width = symbolic.width(s);
+    largest = std::max(largest, width * (width + 3) * sizeof(T));
+    if (found.placement->owner(s, s) == rank) expect_same_block(found, expected, s, s);
+    for (const Block& block : symbolic.blocks_of(s)) {
+      largest = std::max(largest, 2 * width * block.count * sizeof(T));
+      if (found.placement->owner(block.row_supernode, s) == rank)
+        expect_same_block(found, expected, s, block.row_supernode);
+    }
+  }
+  return largest;
+}
+
+/// The factor of these layers goes back as that of one placement, bit for bit. @returns bytes of its messages
+template <class T>
+double expect_returned(const Factor<T>& factor, const std::vector<LayerSystem>& systems,
+                       const RankInverseSizes& sizes) {
+  const auto placement = std::make_shared<const Placement>(layered_placement(*factor.symbolic, systems));
+  const FactorOfLayers layers{systems, factor.symbolic, placement};
+  const index_t in_layer = systems[0].ranks.grid.num_ranks();
+  double all = 0;
+  run_ranks(placement->num_ranks(), 5, [&](Transport& transport) {
+    const index_t rank = transport.rank();
+    const LayerSystem& system = systems[rank / in_layer];
+    const RankFactor<T> part =
+        rank_part(factor, system.symbolic, system.placement, rank % in_layer, system.supernode);
+    ThreadTeam team(1);
+    Measured measured(transport);
+    const RankFactor<T> whole = factor_from_layers(part, layers, sizes, measured, team);
+    const double largest = expect_same_part(whole, rank_part(factor, placement, rank), rank);
+    EXPECT_LE(measured.largest, std::max(sizes.round_bytes, largest));
+    const ReturnedFactorBytes bytes = returned_factor_bytes(layers, sizes, rank);
+    EXPECT_EQ(bytes.copy, static_cast<double>(whole.lower.bytes() + whole.upper.bytes()));
+    EXPECT_LE(bytes.messages, 4 * std::max(sizes.round_bytes, largest));
+    // In one round what is sent arrives, and both are held in buffers of up to twice the size.
+    const double held = transport.sum(bytes.messages), sent = transport.sum(measured.all);
+    if (rank == 0) all = sent;
+    if (sizes.round_bytes < 1e6) return;
+    EXPECT_EQ(held, 4 * sent);
+  });
+  return all;
+}
+
+TYPED_TEST(rank_selected_inverse, factors_of_layers_go_back_in_rounds) {
+  using T = TypeParam;
+  double sent = 0;
+  for (const Wish& wish : wishes<T>(9)) {
+    SCOPED_TRACE(reference::words(wish));
+    const auto factor = reference::naive_factor(reference::make_problem<T>(wish), wish, narrow_panels());
+    for (const index_t count : {2, 3})
+      for (const LayeredMethod method : {LayeredMethod::one_sync_3d, LayeredMethod::baseline_3d})
+        for (const double round_bytes : {1.0, 2000.0, 1e8}) {
+          auto cut = std::make_shared<const Layering>(cut_into_layers(*factor->symbolic, count));
+          const auto systems = layer_systems(*factor->symbolic, cut, method,
+                                             {{{2, 1}, count}, PlacementMap::block_cyclic, {true, 200}});
+          sent += expect_returned(*factor, systems, {factor->kind, sizeof(T), round_bytes});
+        }
+  }
+  EXPECT_GT(sent, 0);
 }
 
 TEST(RankSelectedInverse, needs_the_ranks_of_the_factor) {
