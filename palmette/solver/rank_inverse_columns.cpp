@@ -62,15 +62,16 @@ void note_once(std::vector<std::string>& notes, const std::vector<std::string>& 
     if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
 }
 
-/// Of solves for these columns, 64 at a time.
-double flops_of_solves(const SymbolicFactor& symbolic, const TreePartition& groups,
-                       const AskedColumns& asked) {
+/// Of solves for these columns, 64 at a time; counted no further once they exceed the limit, since each group
+/// of columns costs O(num_supernodes).
+double flops_of_solves(const SymbolicFactor& symbolic, const TreePartition& groups, const AskedColumns& asked,
+                       double limit) {
   double flops = 0;
-  for (std::size_t first = 0; first < asked.count(); first += std::size_t{columns_side_by_side}) {
+  for (std::size_t first = 0; first < asked.count() && flops <= limit;
+       first += std::size_t{columns_side_by_side}) {
     const std::size_t end = std::min(first + std::size_t{columns_side_by_side}, asked.count());
     std::vector<index_t> given, wanted;
-    for (std::size_t at = first; at < end; ++at)
-      given.push_back(symbolic.row.old_to_new()[asked.column(at)]);
+    for (std::size_t at = first; at < end; ++at) given.push_back(symbolic.row.old_to_new()[asked.column(at)]);
     for (const index_t row : asked.rows(first, end)) wanted.push_back(symbolic.column.old_to_new()[row]);
     flops += 2 * SolveReach(symbolic, groups, given, wanted).entries() * static_cast<double>(end - first);
   }
@@ -125,8 +126,8 @@ class InverseEntryFinder {
   AskedColumns asked_columns(std::span<const index_t> row, std::span<const index_t> column) const {
     return {row, column, symbolic().row.old_to_new()};
   }
-  double flops_of(std::span<const index_t> row, std::span<const index_t> column) const {
-    return flops_of_solves(symbolic(), state_.made.placement->units, asked_columns(row, column));
+  double flops_of(std::span<const index_t> row, std::span<const index_t> column, double limit) const {
+    return flops_of_solves(symbolic(), state_.made.placement->units, asked_columns(row, column), limit);
   }
 
   /// Takes what the selected inverse gives, if that is worth it. @param missing  entries to be solved for
@@ -135,9 +136,10 @@ class InverseEntryFinder {
     for (std::size_t k = 0; k < row_.size(); ++k)
       if (!is_on_pattern(symbolic(), row_[k], column_[k])) off_pattern.add(k, row_[k], column_[k]);
     const bool replaced = state_.made.report.run.factorize->pivots.perturbed > 0;
-    const double recurrence = selected_inverse_flops(symbolic(), state_.made.kind);
-    if (row_.empty() || replaced ||
-        recurrence + flops_of(off_pattern.row, off_pattern.column) >= flops_of(row_, column_)) {
+    double with_recurrence = selected_inverse_flops(symbolic(), state_.made.kind);
+    // Solved for in either case, so that counting them costs less than what follows.
+    with_recurrence += flops_of(off_pattern.row, off_pattern.column, infinity);
+    if (row_.empty() || replaced || flops_of(row_, column_, with_recurrence) <= with_recurrence) {
       for (std::size_t k = 0; k < row_.size(); ++k) missing.add(k, row_[k], column_[k]);
       return;
     }
@@ -171,8 +173,7 @@ class InverseEntryFinder {
     for (std::size_t first = 0; first < asked.count(); first += std::size_t{columns_side_by_side}) {
       const std::size_t end = std::min(first + std::size_t{columns_side_by_side}, asked.count());
       const std::vector<index_t> wanted = asked.rows(first, end);
-      const auto solved =
-          state_.solve_entries(unit_columns<T>(state_.size(), asked, first, end), wanted, {});
+      const auto solved = state_.solve_entries(unit_columns<T>(state_.size(), asked, first, end), wanted, {});
       if (!solved) return solved.failure();
       for (std::size_t at = first; at < end; ++at)
         for (const std::size_t entry : asked.entries(at, at + 1)) {
