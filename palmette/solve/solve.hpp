@@ -13,10 +13,10 @@
 #include "palmette/matrix/matrix.hpp"
 #include "palmette/solve/plan_options.hpp"
 #include "palmette/solve/element_prices.hpp"
+#include "palmette/solve/rank_selected_inverse.hpp"
 #include "palmette/solve/rank_solve.hpp"
 #include "palmette/solve/rank_triangle.hpp"
 #include "palmette/solve/selected_inverse.hpp"
-#include "palmette/solve/rank_selected_inverse.hpp"
 #include "palmette/tasks/tasks.hpp"
 #include "palmette/transport/transport.hpp"
 

@@ -25,7 +25,8 @@ struct InverseReport {
   double flops = 0;
   offset_t memory_bytes = 0;  ///< of the selected inverse; over ranks its sum, as of flops
   /// Over ranks, of the recurrence: sent by all ranks.
-  double messages = 0, message_bytes = 0;
+  std::int64_t messages = 0;
+  double message_bytes = 0;
   index_t solved_columns = 0;  ///< columns with entries off the pattern of the factor, which were solved for
   index_t checked_columns = 0;
   /// largest |Z_ij − z_i| / max|z| of the checked columns, z being verified solutions of A·z = e_j

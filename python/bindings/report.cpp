@@ -118,7 +118,7 @@ nb::dict to_dict(const InverseReport& report) {
   fields["seconds"] = report.seconds;
   fields["flops"] = report.flops;
   fields["memory_bytes"] = report.memory_bytes;
-  fields["messages"] = static_cast<std::int64_t>(report.messages);
+  fields["messages"] = report.messages;
   fields["message_bytes"] = report.message_bytes;
   fields["solved_columns"] = report.solved_columns;
   fields["checked_columns"] = report.checked_columns;

@@ -212,8 +212,8 @@ class RankEntries:
         array([[ 0.6, -0.2],
                [-0.2,  0.4]])
         """
-        checked = together(self._comm, lambda: count("check", check, 0))
-        arrays, report = self._core.selected_inverse(checked)
+        columns = together(self._comm, lambda: count("check", check, 0))
+        arrays, report = self._core.selected_inverse(columns)
         self._tell_inverse(report, checked=report["checked_columns"] > 0)
         return _input.from_core(arrays)
 

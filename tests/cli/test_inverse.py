@@ -59,6 +59,7 @@ def test_over_ranks_rank_0_gets_the_entries(palmette, walk, tmp_path):
         ranks = palmette(*asked, "--out", "ranks.mtx", "--transport", "threads:3", "--map", "block_cyclic")
         assert alone.code == 0 and ranks.code == 0, ranks.err
         assert ranks.json["ranks"]["num_ranks"] == 3 and ranks.json["inverse"]["verified"] is True
+        assert isinstance(ranks.json["inverse"]["messages"], int)
         (size, one), (other_size, other) = (lines_of(tmp_path / f"{name}.mtx") for name in ("alone", "ranks"))
         assert size == other_size and [line[:-1] for line in one] == [line[:-1] for line in other]
         assert [float(line[-1]) for line in one] == pytest.approx([float(line[-1]) for line in other])
