@@ -152,7 +152,8 @@ void shuffle_bits(std::span<Lane* const> lanes) {
   for (const Lane* lane : lanes) by_number[lane->index & 31] = lane;
   for (Lane* lane : lanes) {
     const int number = lane->waiting.from;
-    const Lane* const from = number >= 0 && number < 32 ? by_number[static_cast<std::size_t>(number)] : nullptr;
+    const bool exists = number >= 0 && number < 32;
+    const Lane* const from = exists ? by_number[static_cast<std::size_t>(number)] : nullptr;
     if (from != nullptr) lane->waiting.result = from->waiting.bits;
     else
       world->error("shuffle at " + place(lane->waiting.where) + " reads from lane " +

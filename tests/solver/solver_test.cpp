@@ -418,7 +418,8 @@ TEST(solver, a_callback_may_ask_the_solver_during_any_phase) {
 // of one column in groups of thousands.
 TEST(solver, a_last_block_of_one_right_hand_side_fits_into_the_memory_of_the_others) {
   for (const int threads : {1, 2}) {
-    auto solver = Solver<double>::create(generated<double>("bidiagonal", 200000), quiet_options(threads)).value();
+    const auto chain = generated<double>("bidiagonal", 200000);
+    auto solver = Solver<double>::create(chain, quiet_options(threads)).value();
     for (const index_t num_rhs : {65, 129}) EXPECT_TRUE(solved(solver, num_rhs).verify->verified) << num_rhs;
   }
 }
