@@ -313,7 +313,9 @@ RhsRows<T> rhs_from(RhsRows<T> rows, index_t rhs) {
 }
 template <class T>
 SplitRows<T> rhs_from(const SplitRows<T>& rows, index_t rhs) {
-  return {rows.first + rhs, rows.second + rhs, rows.split, rows.stride};
+  // A supernode without rows below may have no second place.
+  T* const second = rows.second == nullptr ? nullptr : rows.second + rhs;
+  return {rows.first + rhs, second, rows.split, rows.stride};
 }
 
 /// Number of rows of a column-major panel that stay in cache during the loop over all groups of right-hand

@@ -117,6 +117,8 @@ def test_a_matrix_of_the_bindings_is_handed_over_once():
             "cache_folder": "",
             "lower": True,
             "unit_diagonal": False,
+            "gpus": [1, 1, 1],
+            "tasks_per_gpu": 8,
         },
     )
     with pytest.raises(palmette.UsageError, match="handed over"):
