@@ -9,6 +9,7 @@
 #include "palmette/base/errors.hpp"
 #include "palmette/base/fork.hpp"
 #include "palmette/base/hand_overs.hpp"
+#include "palmette/base/inline.hpp"
 #include "palmette/base/memory_size.hpp"
 #include "palmette/base/outcome.hpp"
 #include "palmette/base/processors.hpp"

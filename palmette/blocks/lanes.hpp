@@ -12,9 +12,6 @@
 
 #include "palmette/base/base.hpp"
 
-/// For parts of a kernel whose sums must stay in registers: a function call would spill them to memory.
-#define PALMETTE_INLINE __attribute__((always_inline))
-
 namespace palmette::lanes {
 
 /// Calls use(number) with 0 … Count − 1 as compile-time constants.

@@ -1,6 +1,6 @@
-// Products that are subtracted from a panel: rows of A are packed one tile at a time, padded to whole
-// registers, while the next rows are prefetched; rows that are contiguous in the panel are subtracted a
-// register at a time.
+// Products that are subtracted from a panel, tile by tile, while the next rows of A are prefetched. Rows that
+// do not fill their registers are copied and padded first; rows that are contiguous in the panel are
+// subtracted a register at a time.
 #include "palmette/blocks/placed_products.hpp"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ inline constexpr index_t line_entries = static_cast<index_t>(std::max<std::size_
 
 /// Prefetch `count` entries from `from` on.
 template <class T>
-inline void fetch(const T* from, index_t count) {
+PALMETTE_INLINE inline void fetch(const T* from, index_t count) {
   for (index_t entry = 0; entry < count; entry += line_entries<T>) __builtin_prefetch(from + entry);
   __builtin_prefetch(from + count - 1);
 }
@@ -39,7 +39,7 @@ struct Portions {
   Portions(DenseView<const T> given, index_t portions)
       : rows(given),
         portion_columns(given.rows == 0 ? 0 : (given.cols + portions - 1) / std::max<index_t>(portions, 1)) {}
-  void fetch_portion(index_t portion) const {
+  PALMETTE_INLINE void fetch_portion(index_t portion) const {
     const index_t first = portion * portion_columns, end = std::min(rows.cols, first + portion_columns);
     for (index_t column = first; column < end; ++column) fetch(rows.column(column), rows.rows);
   }
@@ -50,9 +50,9 @@ DenseView<const T> some_rows(DenseView<const T> view, index_t first, index_t cou
   return {view.data + first, std::max<index_t>(0, std::min(count, view.rows - first)), view.cols, view.ld};
 }
 
-/// The packed rows of A for one tile, and whether the rows of each register are contiguous in the panel.
+/// The rows of A for one tile, and whether the rows of each register are contiguous in the panel.
 template <class T>
-struct PackedRows {
+struct TileRows {
   static constexpr int full = lanes::full_width<T>;
   static constexpr std::size_t capacity = tile_rows<T> * tiles::longest_inner;
   // Not T, since complex numbers would be set to zero for each product.
@@ -61,17 +61,14 @@ struct PackedRows {
   bool adjoin[tile_registers];
   index_t rows = 0;
 
-  /// @param stays  packing does not pay: the rows of a whole tile are read where they lie
-  /// @returns the packed rows; rows past the end are zero
-  DenseView<const T> pack(DenseView<const T> a, const index_t* place, bool stays) {
+  /// @returns the rows where they lie, if they fill their registers; else copied, with zeros behind them
+  DenseView<const T> take(DenseView<const T> a, const index_t* place) {
     rows = a.rows;
     const index_t registers = (rows + full - 1) / full, padded = registers * full;
     for (index_t r = 0; r < registers; ++r)
       adjoin[r] = (r + 1) * full <= rows && place[(r + 1) * full - 1] - place[r * full] == full - 1;
-    if (stays && rows == tile_rows<T>) return a;
-    if (rows == tile_rows<T>)
-      for (index_t k = 0; k < a.cols; ++k) tiles::copy_tile_rows(a.column(k), entries + k * tile_rows<T>);
-    else copy_columns(a, padded);
+    if (rows == padded) return a;
+    copy_columns(a, padded);
     return {entries, padded, a.cols, padded};
   }
 
@@ -94,7 +91,7 @@ class TileByTile {
  public:
   TileByTile(const PlacedProduct<T>& product, DenseView<T> panel)
       : a_(product.a), b_(product.b), places_(product.places), panel_(panel),
-        strips_((b_.rows + tiles::tile_columns<T> - 1) / tiles::tile_columns<T>) {}
+        shift_(product.shift) {}
 
   template <Right right>
   void run(const NextOperands<T>& next) {
@@ -102,11 +99,12 @@ class TileByTile {
     for (index_t row = 0; row < a_.rows; row += tile) {
       const index_t count = std::min(tile, a_.rows - row);
       const bool last = row + tile >= a_.rows;
+      columns_ = std::min(b_.rows, row + count + shift_);
+      strips_ = (columns_ + tiles::tile_columns<T> - 1) / tiles::tile_columns<T>;
       ahead_a_ = Portions<T>(last ? some_rows(next.a, 0, tile) : some_rows(a_, row + tile, tile), strips_);
       ahead_b_ = Portions<T>(last ? next.b : DenseView<const T>{}, strips_);
-      const DenseView<const T> rows =
-          packed_.pack(some_rows(a_, row, count), places_.row + row, strips_ == 1);
-      const index_t registers = rows.rows / PackedRows<T>::full;
+      const DenseView<const T> rows = tile_.take(some_rows(a_, row, count), places_.row + row);
+      const index_t registers = rows.rows / TileRows<T>::full;
       if (registers == tile_registers) strips<tile_registers, right>(rows, row);
       else if (registers == 1) strips<1, right>(rows, row);
       else if constexpr (tile_registers > 2) strips<2, right>(rows, row);
@@ -116,38 +114,55 @@ class TileByTile {
  private:
   template <int Registers, Right right>
   void strips(DenseView<const T> rows, index_t row) {
-    const index_t* const place = places_.row + row;
     index_t strip = 0;
-    tiles::over_strips<T>(b_.rows, [&]<int NumRhs>(index_t column) {
+    tiles::over_strips<T>(columns_, [&]<int NumRhs>(index_t column) {
       ahead_a_.fetch_portion(strip);
       ahead_b_.fetch_portion(strip++);
-      tiles::product_tile<T, PackedRows<T>::full, Registers, NumRhs, right>(
-          rows, b_.data + column, b_.ld, [&](int rhs, int r, auto value) {
-            subtract_register(value, r, place, panel_.column(places_.column[column + rhs]));
-          });
+      const index_t above = std::max<index_t>(0, column - shift_ - row) / TileRows<T>::full;
+      tile<Registers, NumRhs, right>({rows, row, column}, 0, above);
     });
   }
 
+  struct Tile {
+    DenseView<const T> rows;
+    index_t row, column;      ///< of the product
+  };
+
+  /// The tile's registers of rows from `first` on, less those before `needed`: no column of it needs these.
+  template <int Registers, int NumRhs, Right right>
+  void tile(const Tile& at, index_t first, index_t needed) {
+    if constexpr (Registers > 1)
+      if (first < needed) return tile<Registers - 1, NumRhs, right>(at, first + 1, needed);
+    constexpr int full = TileRows<T>::full;
+    const DenseView<const T> rows{at.rows.data + first * full, Registers * full, at.rows.cols, at.rows.ld};
+    tiles::product_tile<T, full, Registers, NumRhs, right>(
+        rows, b_.data + at.column, b_.ld, [&](int rhs, int r, auto value) {
+          subtract_register(value, first + r, places_.row + at.row,
+                            panel_.column(places_.column[at.column + rhs]));
+        });
+  }
+
   template <class Vector>
-  void subtract_register(Vector value, int r, const index_t* place, T* target) const {
-    constexpr int full = PackedRows<T>::full;
+  void subtract_register(Vector value, index_t r, const index_t* place, T* target) const {
+    constexpr int full = TileRows<T>::full;
     using L = lanes::Lanes<T, full>;
     const index_t first = r * full;
-    if (packed_.adjoin[r]) {
+    if (tile_.adjoin[r]) {
       T* const at = target + place[first];
       return L::store(L::load(at) - value, at);
     }
     alignas(64) T entry[full];
     L::store(value, entry);
-    const index_t count = std::min<index_t>(full, packed_.rows - first);
+    const index_t count = std::min<index_t>(full, tile_.rows - first);
     for (index_t lane = 0; lane < count; ++lane) target[place[first + lane]] -= entry[lane];
   }
 
   DenseView<const T> a_, b_;
   const ProductPlaces& places_;
   DenseView<T> panel_;
-  index_t strips_;
-  PackedRows<T> packed_;
+  index_t shift_;
+  index_t columns_ = 0, strips_ = 0;  ///< that the rows at hand need
+  TileRows<T> tile_;
   Portions<T> ahead_a_{{}, 1}, ahead_b_{{}, 1};
 };
 

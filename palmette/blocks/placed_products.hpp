@@ -2,6 +2,8 @@
 // entries belong.
 #pragma once
 
+#include <limits>
+
 #include "palmette/base/base.hpp"
 
 namespace palmette {
@@ -22,19 +24,24 @@ struct NextOperands {
 /// A·Bᵀ, or A·Bᴴ if `adjoint`, and where it goes; A is m × k, B is n × k, of any size.
 template <class T>
 struct PlacedProduct {
+  static constexpr index_t all_rows = std::numeric_limits<index_t>::max() / 2;
+
   bool adjoint = false;
   DenseView<const T> a;
   DenseView<const T> b;
   ProductPlaces places;
   NextOperands<T> next = {};
   T* spare = nullptr;  ///< m·n scalars of workspace, used only if BLAS computes the product
+  /// Entries (i, j) with i + shift < j are not needed, and may be left out: those above the diagonal of a
+  /// symmetric update whose first row of A is row `shift` of B.
+  index_t shift = all_rows;
 };
 
 /// panel(row[i], column[j]) −= product(i, j).
 ///
 /// While one tile is computed, the next tile's operands are fetched ahead: A and B may lie anywhere in a
 /// factor.
-/// @cost  2·m·n·k flops
+/// @cost  2·m·n·k flops; without most of the entries that are not needed
 template <class T>
 void subtract_placed(const PlacedProduct<T>& product, DenseView<T> panel);
 

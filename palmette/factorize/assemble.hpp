@@ -37,7 +37,8 @@ void visit_column(const ScaledMatrix<T>& scaled, index_t column, Visit&& visit) 
 /// In memory the matrix's columns are in their original order, so the columns of the next places are
 /// prefetched.
 template <class T>
-void fetch_ahead(const SparseMatrix<T>& matrix, const SymbolicFactor& symbolic, index_t column) {
+PALMETTE_INLINE inline void fetch_ahead(const SparseMatrix<T>& matrix, const SymbolicFactor& symbolic,
+                                        index_t column) {
   constexpr index_t distance = 8;  // columns: some hundreds of nanoseconds of work
   const SparsityPattern& pattern = matrix.pattern;
   const std::vector<index_t>& original = symbolic.column.new_to_old();

@@ -20,12 +20,14 @@ template <class T>
 class Gatherer {
  public:
   Gatherer(const Work<T>& work, Scratch<T>& scratch, index_t s, const Target<T>& sums)
-      : work_(work), scratch_(scratch), target_(s), sums_(sums), range_(sums.range) {}
+      : work_(work), scratch_(scratch), target_(s), sums_(sums), range_(sums.range),
+        is_whole_(range_.first == 0 && range_.end == work.panel_rows(s)) {}
 
   void run(std::span<const Updater> updaters) {
     if (updaters.empty()) return;
     Source source = clipped(updaters[0]);
     for (std::size_t place = 0; place < updaters.size(); ++place) {
+      if (!is_whole_) fetch_ahead(updaters, place);
       next_ = place + 1 < updaters.size() ? clipped(updaters[place + 1]) : Source{};
       if (source.first < source.end) subtract_all(source);
       source = next_;
@@ -36,6 +38,17 @@ class Gatherer {
   Source clipped(const Updater& updater) const {
     const RowRange rows = rows_within(work_.symbolic, target_, range_, updater);
     return {updater.source, work_.symbolic.blocks[updater.block], rows.first, rows.end};
+  }
+
+  /// Blocks and lists of rows of later updaters lie anywhere in memory, and the lists are searched.
+  PALMETTE_INLINE void fetch_ahead(std::span<const Updater> updaters, std::size_t place) const {
+    if (place + 8 < updaters.size()) __builtin_prefetch(&work_.symbolic.blocks[updaters[place + 8].block]);
+    if (place + 4 >= updaters.size()) return;
+    const Updater& updater = updaters[place + 4];
+    const std::span<const index_t> rows = work_.symbolic.rows_below(updater.source);
+    const index_t first = work_.symbolic.blocks[updater.block].first;
+    __builtin_prefetch(rows.data() + first);
+    __builtin_prefetch(rows.data() + (first + static_cast<index_t>(rows.size())) / 2);
   }
 
   /// Rows [first, end) below the diagonal block of a source's panel.
@@ -80,7 +93,9 @@ class Gatherer {
       if (end < source.end) next.a = below(left, source.supernode, end, source.end);
       else next = operands_of_next();
       const ProductPlaces places{target_row, scratch_.target_column.data()};
-      subtract_placed<T>({work_.adjoint(), slab, right, places, next, scratch_.product.data()}, into);
+      const index_t shift = work_.kind() == FactorKind::lu ? PlacedProduct<T>::all_rows
+                                                           : first - source.block.first;
+      subtract_placed<T>({work_.adjoint(), slab, right, places, next, scratch_.product.data(), shift}, into);
     }
   }
 
@@ -96,6 +111,7 @@ class Gatherer {
   Source next_{};  ///< what follows the current source
   Target<T> sums_;
   RowRange range_;
+  bool is_whole_;  ///< panel: no list of rows is searched
 };
 
 }  // namespace

@@ -26,7 +26,7 @@ class ListedEntries {
   }
   /// Asks for the values of entries that are visited some hundreds of nanoseconds after those of `column`.
   template <class T>
-  void fetch_ahead(const T* values, index_t column) const {
+  PALMETTE_INLINE void fetch_ahead(const T* values, index_t column) const {
     constexpr index_t distance = 16;  // columns
     if (column + distance + 1 >= static_cast<index_t>(begin_.size())) return;
     const offset_t nth = begin_[column + distance];

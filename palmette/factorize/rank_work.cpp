@@ -144,6 +144,7 @@ void RankWork<T>::subtract(const Update& update, const FinishedBlock<T>& left, c
     scratch.target_column[column] = columns[column] - begin;
   const RowRange part =
       part_of(update.panel, symbolic.blocks[update.left_block].row_supernode);
+  const bool symmetric = factor.kind != FactorKind::lu && update.left_block == update.right_block;
   const auto one_side = [&](DenseView<const T> a, DenseView<const T> b, PanelArray<T>& panels) {
     const DenseView<T> target = rows_of(panels, update.panel, part);
     for (index_t first = 0; first < a.rows; first += slab_rows) {
@@ -151,8 +152,9 @@ void RankWork<T>::subtract(const Update& update, const FinishedBlock<T>& left, c
       for (index_t row = 0; row < count; ++row)
         scratch.target_row[row] = scratch.local_row[rows[first + row]] - part.first;
       const ProductPlaces places{scratch.target_row.data(), scratch.target_column.data()};
-      subtract_placed<T>(
-          {factor.hermitian, some_rows(a, first, count), b, places, {}, scratch.product.data()}, target);
+      const index_t shift = symmetric ? first : PlacedProduct<T>::all_rows;
+      const DenseView<const T> slab = some_rows(a, first, count);
+      subtract_placed<T>({factor.hermitian, slab, b, places, {}, scratch.product.data(), shift}, target);
     }
   };
   if (factor.kind == FactorKind::lu) {

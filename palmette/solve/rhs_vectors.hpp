@@ -171,9 +171,7 @@ void spread_rhs(const Reader<T>& reader, index_t begin, index_t end, RhsRows<T> 
       pays_to_stream<T>(offset_t{reader.from.rows} * all.stride) && is_aligned(all.data, all.stride);
   over_blocks<T>(
       {begin, end, columns, columns_in_turn, turned_in_registers<T>(all.stride)},
-      [&](index_t row, index_t first) {
-        if (!streams) __builtin_prefetch(all.row(back[row]) + first, 1, 3);
-      },
+      [](index_t, index_t) {},  // rows that are fetched ahead before they are written gain nothing
       [&](index_t row, index_t first) {
         if constexpr (RhsBlock<T>::in_registers) spread_block(reader, row, first, all, streams);
       },

@@ -77,7 +77,7 @@ DenseView<T> one_column(T* data, index_t rows) {
 
 /// Prefetch the first lines of something that is needed soon: panels are short, so the processor's own
 /// prefetching has hardly begun when the next one starts, and it does not follow a sweep that runs backwards.
-void prefetch(const void* from, offset_t bytes) {
+PALMETTE_INLINE inline void prefetch(const void* from, offset_t bytes) {
   constexpr offset_t line = 64, most_lines = 64;
   const char* const begin = static_cast<const char*>(from);
   for (offset_t at = 0; at < bytes && at < most_lines * line; at += line)

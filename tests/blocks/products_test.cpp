@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <numeric>
 
 #include "tests/blocks/dense_testing.hpp"
 #include "tests/scalars.hpp"
@@ -117,6 +118,56 @@ TYPED_TEST(Products, placed_products_have_the_same_bits_in_any_rows) {
                        pieces.view());
   }
   EXPECT_EQ(whole.values, pieces.values);
+}
+
+TYPED_TEST(Products, a_symmetric_placed_product_has_the_bits_of_the_whole_one_from_its_diagonal_down) {
+  using T = TypeParam;
+  // With narrow registers the shape decides whether BLAS computes a product.
+  const index_t k = lanes::register_bytes >= 32 ? 40 : 4;
+  for (const index_t n : {1, 7, 8, 9, 24, 33, 61})
+    for (const index_t shift : {0, 1, 8, 23, 30}) {
+      const index_t m = 2 * n + 3;
+      const std::vector<index_t> row = some_places(m, 1), column = some_places(n, 2);
+      const auto a = random_dense<T>(m, k, 3), b = random_dense<T>(n, k, 4),
+                 before = random_dense<T>(4 * m, 4 * n, 5);
+      auto whole = before, lower = before;
+      std::vector<T> spare(m * n);
+      PlacedProduct<T> product{true, a.view(), b.view(), {row.data(), column.data()}, {}, spare.data()};
+      subtract_placed<T>(product, whole.view());
+      product.shift = shift;
+      subtract_placed<T>(product, lower.view());
+      for (index_t j = 0; j < n; ++j)
+        for (index_t i = std::max(0, j - shift); i < m; ++i)
+          ASSERT_EQ(lower.view()(row[i], column[j]), whole.view()(row[i], column[j])) << n << " " << shift;
+    }
+}
+
+TYPED_TEST(Products, rows_of_a_register_arrive_at_any_distance_with_the_same_bits) {
+  using T = TypeParam;
+  const index_t n = 9, k = 4;
+  for (const index_t m : {1, 5, 8, 16, 31, 48})
+    for (const index_t gap : {1, 2, 3, 9, 40})
+      for (const index_t every : {1, 2, 5, 7}) {
+        std::vector<index_t> row(m), side_by_side(m), column(n);
+        for (index_t i = 0, at = 2; i < m; ++i, at += i % every == 0 ? gap : 1) row[i] = at;
+        std::iota(side_by_side.begin(), side_by_side.end(), 0);
+        std::iota(column.begin(), column.end(), 0);
+        const auto a = random_dense<T>(m, k, 3), b = random_dense<T>(n, k, 4),
+                   dense = random_dense<T>(m, n, 5);
+        const index_t rows = row.back() + 1;
+        auto panel = random_dense<T>(rows, n, 6), plain = dense;
+        auto wanted = panel;
+        for (index_t j = 0; j < n; ++j)
+          for (index_t i = 0; i < m; ++i) panel.view()(row[i], j) = dense.view()(i, j);
+        std::vector<T> spare(m * n);
+        subtract_placed<T>({true, a.view(), b.view(), {row.data(), column.data()}, {}, spare.data()},
+                           panel.view());
+        subtract_placed<T>({true, a.view(), b.view(), {side_by_side.data(), column.data()}, {}, spare.data()},
+                           plain.view());
+        for (index_t j = 0; j < n; ++j)
+          for (index_t i = 0; i < m; ++i) wanted.view()(row[i], j) = plain.view()(i, j);
+        ASSERT_EQ(panel.values, wanted.values) << m << " " << gap << " " << every;
+      }
 }
 
 TYPED_TEST(Products, panel_kernels_match_the_definition_for_every_shape) {
