@@ -11,22 +11,13 @@
 namespace palmette {
 namespace {
 
-/// Everything that is known before supernodes are formed, in postordered numbering.
+/// Everything that is known before supernodes are formed, in the final numbering, a postorder.
 struct PostorderedTree {
-  Permutation order;  // on top of the Ordering's numbering
+  Permutation order;  // from the Ordering's numbering
   std::vector<index_t> parent;
   std::vector<index_t> count;
   std::vector<char> paired;
 };
-
-std::vector<index_t> renumber_tree(const std::vector<index_t>& parent, const Permutation& order) {
-  std::vector<index_t> result(parent.size());
-  for (std::size_t column = 0; column < parent.size(); ++column) {
-    const index_t above = parent[order.new_to_old()[column]];
-    result[column] = above == -1 ? -1 : order.old_to_new()[above];
-  }
-  return result;
-}
 
 template <class Value>
 std::vector<Value> renumber_values(const std::vector<Value>& values, const Permutation& order) {
@@ -36,40 +27,29 @@ std::vector<Value> renumber_values(const std::vector<Value>& values, const Permu
   return result;
 }
 
-PostorderedTree apply_order(PostorderedTree tree, const Permutation& next) {
-  tree.order = tree.order.then(next);
-  tree.parent = renumber_tree(tree.parent, next);
-  tree.count = renumber_values(tree.count, next);
-  tree.paired = renumber_values(tree.paired, next);
+std::vector<index_t> renumber_tree(const std::vector<index_t>& parent, const Permutation& order) {
+  std::vector<index_t> result = renumber_values(parent, order);
+  for (index_t& above : result)
+    if (above != -1) above = order.old_to_new()[above];
+  return result;
+}
+
+/// Computes a postorder twice: first to count the columns, then with each vertex's fullest child last, since
+/// only the last child can share a supernode with its parent. The first vertex of a pair must always come
+/// last.
+PostorderedTree postordered_tree(const EliminationGraph& graph, const std::vector<char>& paired) {
+  const index_t n = graph.size();
+  const std::vector<index_t> parent = elimination_tree(graph);
+  const std::vector<index_t> count = column_counts(graph, parent, postorder(parent, {}));
+  std::vector<index_t> rank = count;
+  if (!paired.empty())
+    for (index_t column = 0; column < n; ++column)
+      if (paired[column] && parent[column] == column + 1) rank[column] = n;
+  PostorderedTree tree{Permutation(postorder(parent, rank)), {}, {}, {}};
+  tree.parent = renumber_tree(parent, tree.order);
+  tree.count = renumber_values(count, tree.order);
+  tree.paired = renumber_values(paired, tree.order);
   return tree;
-}
-
-EliminationGraph in_order(const SymmetricGraph& graph, const Permutation& order) {
-  return {graph, order.new_to_old(), order.old_to_new()};
-}
-
-/// Computes the postorder twice: first to count the columns, then with each vertex's fullest child last,
-/// since only the last child can share a supernode with its parent. The first vertex of a pair must always
-/// come last.
-/// @param start  the vertices' order, that of the Ordering
-PostorderedTree postordered_tree(const SymmetricGraph& graph, const Permutation& start,
-                                 std::vector<char> paired) {
-  const index_t n = graph.n;
-  PostorderedTree tree{Permutation::identity(n), {}, {}, std::move(paired)};
-  tree.parent = elimination_tree(in_order(graph, start));
-  tree.count.assign(n, 0);
-  const auto rank_pairs_last = [&](std::vector<index_t> rank) {
-    if (!tree.paired.empty())
-      for (index_t column = 0; column < n; ++column)
-        if (tree.paired[column] && tree.parent[column] == column + 1) rank[column] = n;
-    return rank;
-  };
-  // Found before the tree is handed over: compilers differ in which argument they evaluate first.
-  const Permutation any_child_last = postorder(tree.parent, rank_pairs_last(tree.count));
-  tree = apply_order(std::move(tree), any_child_last);
-  tree.count = column_counts(in_order(graph, start.then(tree.order)), tree.parent);
-  const Permutation fullest_child_last = postorder(tree.parent, rank_pairs_last(tree.count));
-  return apply_order(std::move(tree), fullest_child_last);
 }
 
 void check_sizes(const SparsityPattern& pattern, const Ordering& ordering) {
@@ -92,16 +72,17 @@ void check_options(const AnalyzeOptions& options) {
                      "; it lies between 0 and 1");
 }
 
-SymbolicFactor structure_of(const SymmetricGraph& graph, PostorderedTree tree, const Ordering& ordering,
+SymbolicFactor structure_of(const EliminationGraph& graph, PostorderedTree tree, const Ordering& ordering,
                             const AnalyzeOptions& options) {
   SymbolicFactor symbolic;
-  symbolic.n = graph.n;
-  symbolic.row = ordering.row.then(tree.order);
+  symbolic.n = graph.size();
   symbolic.column = ordering.column.then(tree.order);
+  symbolic.row = ordering.row.new_to_old() == ordering.column.new_to_old() ? symbolic.column
+                                                                           : ordering.row.then(tree.order);
   const ColumnTree columns{tree.parent, tree.count, tree.paired};
   const std::vector<index_t> unsplit = find_supernodes(columns, options);
   symbolic.supernode_begin = split_supernodes(unsplit, columns, options.max_width);
-  fill_block_structure(in_order(graph, symbolic.column), tree.parent, unsplit, symbolic);
+  fill_block_structure({graph, tree.order, tree.parent, tree.count}, unsplit, symbolic);
   symbolic.column_parent = std::move(tree.parent);
   symbolic.column_count = std::move(tree.count);
   count_entries(symbolic);
@@ -120,13 +101,13 @@ std::string_view name_of(FactorKind kind) {
 }
 
 SymbolicFactor analyze(const SparsityPattern& pattern, const Ordering& ordering,
-                       const AnalyzeOptions& options) {
+                       const AnalyzeOptions& options, ThreadTeam* team) {
   check_sizes(pattern, ordering);
   check_options(options);
-  const SymmetricGraph graph =
-      symmetric_graph(pattern, ordering.row, ordering.column, options.symmetric_pattern);
-  return structure_of(graph, postordered_tree(graph, ordering.column, ordering.paired_with_next), ordering,
-                      options);
+  const EliminationGraph graph(
+      symmetric_graph(pattern, ordering.row, ordering.column, options.symmetric_pattern), ordering.column,
+      team);
+  return structure_of(graph, postordered_tree(graph, ordering.paired_with_next), ordering, options);
 }
 
 std::optional<SymbolicFactor> analyze_triangle(const SparsityPattern& lower, const AnalyzeOptions& options) {
@@ -143,8 +124,9 @@ std::optional<SymbolicFactor> analyze_triangle(const SparsityPattern& lower, con
                          ") lies above the diagonal of a lower triangle");
       if (row > column) ++entries;
     }
-  const SymmetricGraph graph = symmetric_graph(lower, natural.row, natural.column, false);
-  PostorderedTree tree = postordered_tree(graph, natural.column, {});
+  const EliminationGraph graph(symmetric_graph(lower, natural.row, natural.column, false), natural.column,
+                               nullptr);
+  PostorderedTree tree = postordered_tree(graph, {});
   // Elimination adds entries exactly when the pattern is not closed under it.
   if (std::accumulate(tree.count.begin(), tree.count.end(), offset_t{0}) != entries) return std::nullopt;
   return structure_of(graph, std::move(tree), natural, options);

@@ -116,12 +116,13 @@ offset_t factor_entries(const SymbolicFactor& symbolic, FactorKind kind);
 /// Pairs of `ordering.paired_with_next` stay adjacent and in one supernode.
 /// @param pattern   n × n, any symmetry
 /// @param ordering  of the same size
+/// @param team      null: only the caller's thread; the result is the same
 /// @throws DimensionError if sizes differ or the matrix is not square
 /// @cost  O(nnz(A)·α(n)) for tree and counts, O(row_index) for the supernodes; memory O(nnz(A) + row_index)
 /// @source [Liu 1990] for the tree; [Gilbert et al. 1994] for the counts;
 ///         [Ashcraft and Grimes 1989] for relaxed supernodes
 SymbolicFactor analyze(const SparsityPattern& pattern, const Ordering& ordering,
-                       const AnalyzeOptions& options = {});
+                       const AnalyzeOptions& options = {}, ThreadTeam* team = nullptr);
 
 /// The structure of a given lower triangular pattern if it is closed under elimination: the rows of each
 /// column, except its parent, occur in its parent's column. Factors of CHOLMOD are closed, ILU factors are

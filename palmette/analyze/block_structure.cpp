@@ -1,5 +1,4 @@
-// The structure of a supernode is the union of its columns' structures in A and its children's structures,
-// without its own columns.
+// The rows of a supernode are those whose subtree contains it, behind its own columns.
 #include "palmette/analyze/block_structure.hpp"
 
 #include <algorithm>
@@ -8,32 +7,6 @@
 namespace palmette {
 namespace {
 
-/// Row lists of the unsplit supernodes, flat.
-struct RowUnion {
-  std::vector<offset_t> ptr = {0};
-  std::vector<index_t> row;
-};
-
-/// Lists of children of the unsplit supernodes: first child and next sibling.
-struct ChildLists {
-  std::vector<index_t> first;
-  std::vector<index_t> next;
-};
-
-ChildLists children_of(const std::vector<index_t>& begin, const std::vector<index_t>& node_of,
-                       const std::vector<index_t>& column_parent) {
-  const index_t count = static_cast<index_t>(begin.size()) - 1;
-  ChildLists lists{std::vector<index_t>(count, -1),
-                   std::vector<index_t>(count, -1)};
-  for (index_t node = count - 1; node >= 0; --node) {
-    const index_t above = column_parent[begin[node + 1] - 1];
-    if (above == -1) continue;
-    lists.next[node] = lists.first[node_of[above]];
-    lists.first[node_of[above]] = node;
-  }
-  return lists;
-}
-
 std::vector<index_t> nodes_of_columns(const std::vector<index_t>& begin) {
   std::vector<index_t> node_of(begin.back());
   for (std::size_t node = 0; node + 1 < begin.size(); ++node)
@@ -41,40 +14,72 @@ std::vector<index_t> nodes_of_columns(const std::vector<index_t>& begin) {
   return node_of;
 }
 
-RowUnion unite_rows(const EliminationGraph& graph, const std::vector<index_t>& column_parent,
-                    const std::vector<index_t>& begin) {
-  const ChildLists children = children_of(begin, nodes_of_columns(begin), column_parent);
-  std::vector<index_t> stamp(graph.size(), -1);
-  RowUnion lists;
-  for (index_t node = 0; node + 1 < static_cast<index_t>(begin.size()); ++node) {
-    const index_t end = begin[node + 1];
-    const auto add = [&](index_t row) {
-      if (row < end || stamp[row] == node) return;
-      stamp[row] = node;
-      lists.row.push_back(row);
-    };
-    for (index_t column = begin[node]; column < end; ++column)
-      graph.for_each_neighbour(column, add);
-    for (index_t child = children.first[node]; child != -1; child = children.next[child])
-      for (offset_t entry = lists.ptr[child]; entry < lists.ptr[child + 1]; ++entry) add(lists.row[entry]);
-    std::sort(lists.row.begin() + lists.ptr.back(), lists.row.end());
-    lists.ptr.push_back(static_cast<offset_t>(lists.row.size()));
-  }
-  return lists;
-}
-
-/// Row list of each piece: the columns of its supernode that follow it, then the supernode's rows.
-void distribute_rows(const RowUnion& lists, const std::vector<index_t>& unsplit, SymbolicFactor& symbolic) {
+/// Lengths of the row lists: what follows a piece in its supernode, then the supernode's own rows, which are
+/// those of its last column.
+void fill_row_ptr(const std::vector<index_t>& column_count, const std::vector<index_t>& unsplit,
+                  SymbolicFactor& symbolic) {
   const std::size_t count = symbolic.supernode_begin.size() - 1;
-  symbolic.row_index.reserve(lists.row.size());
+  symbolic.row_ptr.resize(count + 1);
   std::size_t node = 0;
   for (std::size_t piece = 0; piece < count; ++piece) {
     const index_t end = symbolic.supernode_begin[piece + 1];
     while (unsplit[node + 1] < end) ++node;
-    for (index_t row = end; row < unsplit[node + 1]; ++row) symbolic.row_index.push_back(row);
-    symbolic.row_index.insert(symbolic.row_index.end(), lists.row.begin() + lists.ptr[node],
-                              lists.row.begin() + lists.ptr[node + 1]);
-    symbolic.row_ptr.push_back(static_cast<offset_t>(symbolic.row_index.size()));
+    const index_t node_end = unsplit[node + 1];
+    symbolic.row_ptr[piece + 1] =
+        symbolic.row_ptr[piece] + (node_end - end) + (column_count[node_end - 1] - 1);
+  }
+}
+
+/// An unsplit supernode while its list of rows grows.
+struct GrowingList {
+  index_t parent;      // supernode; −1 at roots
+  index_t last_row;    // that was visited
+  offset_t next;       // place in row_index
+};
+
+/// Rows, in ascending order, join the lists of the supernodes of their subtree, which are found by walking up
+/// from the columns where the row has entries. So lists ascend without being sorted.
+/// @param first_row  by supernode: where its list begins in row_index
+/// @source [Gilbert et al. 1994], row subtrees
+void list_rows(const NumberedTree& tree, const std::vector<index_t>& unsplit,
+               const std::vector<offset_t>& first_row, std::vector<index_t>& row_index) {
+  const std::vector<index_t> node_of = nodes_of_columns(unsplit);
+  std::vector<GrowingList> lists(unsplit.size() - 1);
+  for (std::size_t node = 0; node < lists.size(); ++node) {
+    const index_t above = tree.parent[unsplit[node + 1] - 1];
+    lists[node] = {above == -1 ? -1 : node_of[above], -1, first_row[node]};
+  }
+  for (index_t row = 0; row < tree.graph.size(); ++row) {
+    lists[node_of[row]].last_row = row;
+    for (const index_t column : tree.graph.earlier(tree.order.new_to_old()[row]))
+      for (index_t node = node_of[tree.order.old_to_new()[column]]; lists[node].last_row != row;
+           node = lists[node].parent) {
+        lists[node].last_row = row;
+        row_index[lists[node].next++] = row;
+      }
+  }
+}
+
+/// The rows of unsplit supernodes go to their last pieces, whose rows they are; other pieces copy them.
+void fill_rows(const NumberedTree& tree, const std::vector<index_t>& unsplit, SymbolicFactor& symbolic) {
+  const std::vector<index_t>& begin = symbolic.supernode_begin;
+  std::vector<offset_t> first_row(unsplit.size() - 1);
+  std::size_t node = 0;
+  for (std::size_t piece = 0; piece + 1 < begin.size(); ++piece)
+    if (begin[piece + 1] == unsplit[node + 1]) first_row[node++] = symbolic.row_ptr[piece];
+  symbolic.row_index.resize(static_cast<std::size_t>(symbolic.row_ptr.back()));
+  list_rows(tree, unsplit, first_row, symbolic.row_index);
+  node = 0;
+  for (std::size_t piece = 0; piece + 1 < begin.size(); ++piece) {
+    if (begin[piece + 1] == unsplit[node + 1]) {
+      ++node;
+      continue;
+    }
+    const auto rows = symbolic.row_index.begin();
+    const index_t between = unsplit[node + 1] - begin[piece + 1];
+    std::iota(rows + symbolic.row_ptr[piece], rows + symbolic.row_ptr[piece] + between, begin[piece + 1]);
+    std::copy_n(rows + first_row[node], symbolic.row_ptr[piece + 1] - symbolic.row_ptr[piece] - between,
+                rows + symbolic.row_ptr[piece] + between);
   }
 }
 
@@ -184,10 +189,11 @@ void count_entries(SymbolicFactor& symbolic) {
   }
 }
 
-void fill_block_structure(const EliminationGraph& graph, const std::vector<index_t>& column_parent,
-                          const std::vector<index_t>& unsplit, SymbolicFactor& symbolic) {
+void fill_block_structure(const NumberedTree& tree, const std::vector<index_t>& unsplit,
+                          SymbolicFactor& symbolic) {
   symbolic.supernode_of = nodes_of_columns(symbolic.supernode_begin);
-  distribute_rows(unite_rows(graph, column_parent, unsplit), unsplit, symbolic);
+  fill_row_ptr(tree.count, unsplit, symbolic);
+  fill_rows(tree, unsplit, symbolic);
   fill_panel_offsets(symbolic);
   fill_tree(symbolic);
   fill_blocks(symbolic);

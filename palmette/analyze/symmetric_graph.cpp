@@ -1,11 +1,14 @@
 // Rows are listed by bucketing; a stamp then tells which neighbours have been seen when rows and columns are
-// merged.
+// merged. Renumbering reads the graph at random, once; all later passes read it in their order.
 #include "palmette/analyze/symmetric_graph.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace palmette {
 namespace {
+
+constexpr index_t places_ahead = 8;  // of the request for a vertex's neighbours
 
 /// For each vertex, the columns that have an entry in its row.
 struct RowLists {
@@ -58,6 +61,39 @@ SymmetricGraph symmetric_graph(const SparsityPattern& pattern, const Permutation
   graph.ptr = graph.own_ptr;
   graph.neighbour = graph.own_neighbour;
   return graph;
+}
+
+EliminationGraph::EliminationGraph(const SymmetricGraph& graph, const Permutation& order, ThreadTeam* team)
+    : start_(graph.n + 1), num_earlier_(graph.n), num_later_(graph.n) {
+  const std::vector<index_t>& vertex = order.new_to_old();
+  for (index_t place = 0; place < graph.n; ++place)
+    start_[place + 1] = start_[place] + graph.ptr[vertex[place] + 1] - graph.ptr[vertex[place]];
+  // not cleared, so that its pages are touched first by the threads that fill them
+  neighbour_ = std::make_unique_for_overwrite<index_t[]>(static_cast<std::size_t>(start_.back()));
+  over_ranges(team, graph.n, [&](std::int64_t first, std::int64_t end) {
+    for (auto place = static_cast<index_t>(first); place < end; ++place) {
+      const index_t soon = vertex[std::min(place + places_ahead, graph.n - 1)];
+      __builtin_prefetch(graph.neighbour.data() + graph.ptr[soon]);
+      place_neighbours(graph, order, place);
+    }
+  });
+}
+
+void EliminationGraph::place_neighbours(const SymmetricGraph& graph, const Permutation& order,
+                                        index_t place) {
+  index_t* const first = neighbour_.get() + start_[place];
+  index_t* const end = neighbour_.get() + start_[place + 1];
+  index_t *earlier = first, *later = end;
+  for (const index_t other : graph.neighbours(order.new_to_old()[place])) {
+    // Which end it belongs to is as good as random: both places are free, so it is written to both.
+    const index_t at = order.old_to_new()[other];
+    *earlier = at;
+    later[-1] = at;
+    earlier += at < place;
+    later -= at > place;
+  }
+  num_earlier_[place] = static_cast<index_t>(earlier - first);
+  num_later_[place] = static_cast<index_t>(end - later);
 }
 
 }  // namespace palmette

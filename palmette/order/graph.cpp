@@ -89,16 +89,20 @@ std::vector<index_t> Groups::expand(const std::vector<index_t>& order) const {
 Graph adjacency(const SparsityPattern& pattern, const std::vector<index_t>& new_row, bool symmetric) {
   Graph graph;
   graph.n = pattern.cols;
-  graph.start.reserve(graph.n + 1);
-  graph.neighbour.reserve(pattern.row_index.size());
   if (symmetric && new_row.empty()) {
+    graph.start.resize(graph.n + 1);
+    graph.neighbour.resize(pattern.row_index.size());
+    index_t* next = graph.neighbour.data();
     for (index_t column = 0; column < graph.n; ++column) {
       for (const index_t row : pattern.column(column))
-        if (row != column) graph.neighbour.push_back(row);
-      graph.start.push_back(static_cast<offset_t>(graph.neighbour.size()));
+        if (row != column) *next++ = row;
+      graph.start[column + 1] = next - graph.neighbour.data();
     }
+    graph.neighbour.resize(static_cast<std::size_t>(graph.start.back()));
     return graph;
   }
+  graph.start.reserve(graph.n + 1);
+  graph.neighbour.reserve(pattern.row_index.size());
   const SparsityPattern by_row = renumbered_rows(pattern, new_row);
   const SparsityPattern by_column = renumbered_rows(by_row, {});
   for (index_t vertex = 0; vertex < graph.n; ++vertex) {

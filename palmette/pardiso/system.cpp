@@ -138,7 +138,7 @@ class SystemOf final : public System {
     AnalyzeOptions analyze_options;
     analyze_options.symmetric_pattern = settings.type->symmetry != Symmetry::general;
     made->symbolic = std::make_shared<const SymbolicFactor>(
-        palmette::analyze(given.pattern(), made->ordering, analyze_options));
+        palmette::analyze(given.pattern(), made->ordering, analyze_options, &team));
     made->structure = plan_structure(made->symbolic, ScalarTraits<T>::type);
     made->given = std::move(given);
     return made;

@@ -106,9 +106,11 @@ void ProductMaker<T>::analyze_into(Products<T>& made) {
   const Stopwatch watch;
   AnalyzeOptions analyze_options = options_.analyze;
   analyze_options.symmetric_pattern = made.completion.empty() && made.known.symmetry != Symmetry::general;
+  const SparsityPattern& pattern =
+      made.completion.empty() ? made.known.matrix->pattern : made.factored_matrix()->pattern;
+  const double bytes = double(pattern.nnz()) * sizeof(index_t);
   made.symbolic = std::make_shared<const SymbolicFactor>(
-      analyze(made.completion.empty() ? made.known.matrix->pattern : made.factored_matrix()->pattern,
-              *made.ordering, analyze_options));
+      analyze(pattern, *made.ordering, analyze_options, team_.for_work(bytes >= bytes_worth_a_team)));
   AnalyzeReport analyzed = analyze_report(*made.symbolic, made.kind);
   analyzed.seconds = watch.seconds();
   const offset_t before = known_resident_bytes(made.symbolic->panel_entries());

@@ -95,7 +95,7 @@ void RankProductMaker<T>::analyze_into(RankProducts<T>& made) {
   AnalyzeOptions analyze_options = options_.analyze;
   analyze_options.symmetric_pattern = made.input->symmetry() != Symmetry::general;
   made.symbolic = std::make_shared<const SymbolicFactor>(
-      analyze(made.input->pattern(), *made.ordering, analyze_options));
+      analyze(made.input->pattern(), *made.ordering, analyze_options, &team_));
   run.analyze = analyze_report(*made.symbolic, made.kind);
 }
 

@@ -11,6 +11,7 @@ namespace palmette {
 namespace {
 
 using testing::naive_fill;
+using testing::united_rows;
 using testing::RandomPatterns;
 
 Ordering same_order(const Permutation& order) {
@@ -115,6 +116,56 @@ TEST(analyze, counts_flops_and_rows_are_exact_on_random_patterns) {
         expect_lawful(symbolic, naive_fill(pattern, symbolic.row, symbolic.column), options.relax))
         << "trial " << trial;
     for (index_t s = 0; s < symbolic.num_supernodes(); ++s) ASSERT_LE(symbolic.width(s), options.max_width);
+  }
+}
+
+SparsityPattern mesh(index_t n) {
+  GenerateOptions options;
+  options.problem = "thermal2d";
+  options.n = n;
+  return generate(options).pattern;
+}
+
+TEST(analyze, row_lists_are_the_unions_of_columns_and_children) {
+  RandomPatterns random(11);
+  for (const SparsityPattern& pattern :
+       {mesh(3000), random.pattern(400, 2, false), random.pattern(0, 1, true)})
+    for (const bool relax : {false, true}) {
+      AnalyzeOptions options;
+      options.relax = relax;
+      options.max_width = pattern.rows + 1;  // nothing is split
+      const Ordering ordering = same_order(random.permutation(pattern.rows));
+      const SymbolicFactor symbolic = analyze(pattern, ordering, options);
+      const std::vector<std::set<index_t>> united = united_rows(pattern, symbolic);
+      for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
+        const auto rows = symbolic.rows_below(s);
+        ASSERT_TRUE(std::equal(rows.begin(), rows.end(), united[s].begin(), united[s].end()));
+        // Without relaxation the columns of a supernode nest without a gap.
+        for (index_t j = symbolic.supernode_begin[s]; !relax && j < symbolic.supernode_begin[s + 1]; ++j)
+          ASSERT_EQ(symbolic.column_count[j],
+                    symbolic.supernode_begin[s + 1] - j + symbolic.num_rows_below(s));
+      }
+    }
+}
+
+TEST(analyze, the_structure_is_the_same_on_any_number_of_threads) {
+  RandomPatterns random(12);
+  for (const SparsityPattern& pattern :
+       {mesh(3000), random.pattern(300, 3, true), random.pattern(1, 1, false)}) {
+    Ordering ordering = same_order(random.permutation(pattern.rows));
+    ordering.row = random.permutation(pattern.rows);
+    const SymbolicFactor alone = analyze(pattern, ordering);
+    for (int threads = 1; threads <= 8; ++threads) {
+      ThreadTeam team(threads);
+      const SymbolicFactor shared = analyze(pattern, ordering, {}, &team);
+      EXPECT_EQ(shared.column.new_to_old(), alone.column.new_to_old());
+      EXPECT_EQ(shared.row.new_to_old(), alone.row.new_to_old());
+      EXPECT_EQ(shared.column_parent, alone.column_parent);
+      EXPECT_EQ(shared.column_count, alone.column_count);
+      EXPECT_EQ(shared.supernode_begin, alone.supernode_begin);
+      EXPECT_EQ(shared.row_ptr, alone.row_ptr);
+      EXPECT_EQ(shared.row_index, alone.row_index);
+    }
   }
 }
 

@@ -1,6 +1,8 @@
 // The reference for the symbolic analysis: elimination of a boolean dense matrix, entry by entry.
 #pragma once
 
+#include <algorithm>
+#include <set>
 #include <vector>
 
 #include "palmette/analyze/analyze.hpp"
@@ -25,6 +27,25 @@ inline std::vector<std::vector<char>> naive_fill(const SparsityPattern& pattern,
         if (filled[i][k] && filled[j][k]) filled[i][j] = 1;
   }
   return filled;
+}
+
+/// The rows below each supernode as the union of its columns' entries and of its children's rows: the plain
+/// version, for supernodes that were not split.
+inline std::vector<std::set<index_t>> united_rows(const SparsityPattern& pattern,
+                                                  const SymbolicFactor& symbolic) {
+  std::vector<std::set<index_t>> rows(symbolic.num_supernodes());
+  const auto add = [&](index_t s, index_t row) {
+    if (row >= symbolic.supernode_begin[s + 1]) rows[s].insert(row);
+  };
+  for (index_t old_column = 0; old_column < pattern.cols; ++old_column)
+    for (const index_t old_row : pattern.column(old_column)) {
+      const index_t i = symbolic.row.old_to_new()[old_row], j = symbolic.column.old_to_new()[old_column];
+      add(symbolic.supernode_of[std::min(i, j)], std::max(i, j));
+    }
+  for (index_t s = 0; s < symbolic.num_supernodes(); ++s)
+    if (symbolic.parent[s] != -1)
+      for (const index_t row : rows[s]) add(symbolic.parent[s], row);
+  return rows;
 }
 
 /// A random square pattern with about `degree` off-diagonal entries per column, from a small generator of our
