@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "palmette/order/dissection.hpp"
@@ -21,6 +22,7 @@ constexpr double space_begins = 2.5, space_ends = 4.2;
 // flops of AMD's order ÷ (vertices · edges) of a mesh in space; usually 0.7
 constexpr double space_flops = 0.5;
 constexpr index_t most_in_space = 300000;  // vertices: beyond, finding the dimension takes as long as AMD
+constexpr std::size_t deep = 60;  // distances of a graph of which a third tells how it grows
 constexpr index_t fewest_to_dissect =
     32;  // AMD orders smaller graphs: there is nothing to gain, and METIS is fragile there
 
@@ -74,6 +76,7 @@ std::vector<index_t> order_core(const Graph& graph, const Dissect& dissect) {
     if (std::any_of(begin, end, [&](index_t other) { return place[other] >= 0; })) core.push_back(vertex);
     else order.push_back(vertex);
   }
+  if (static_cast<index_t>(core.size()) == graph.n && graph.n >= fewest_to_dissect) return dissect(graph);
   std::fill(place.begin(), place.end(), -1);
   for (std::size_t at = 0; at < core.size(); ++at) place[core[at]] = static_cast<index_t>(at);
   const Graph part = induced(graph, core, place);
@@ -99,37 +102,49 @@ void require_available(OrderingMethod method) {
                        "-dev and configure again, or use amd or auto");
 }
 
-/// Number of vertices within each distance of a vertex that lies far from the first one.
-std::vector<index_t> vertices_within(const Graph& graph) {
-  std::vector<index_t> reached, within;
-  index_t start = 0;
-  for (int sweep = 0; sweep < 2; ++sweep, start = reached.back()) {
-    std::vector<char> seen(graph.n, 0);
-    reached.assign(1, start);
-    seen[start] = 1;
-    within.clear();
-    for (std::size_t begin = 0; begin < reached.size();) {
-      const std::size_t end = reached.size();
-      within.push_back(static_cast<index_t>(end));
-      for (; begin < end; ++begin)
-        for (offset_t edge = graph.start[reached[begin]]; edge < graph.start[reached[begin] + 1]; ++edge)
-          if (const index_t other = graph.neighbour[edge]; !seen[other]) {
-            seen[other] = 1;
-            reached.push_back(other);
-          }
-    }
+/// A breadth-first search.
+struct Sweep {
+  std::vector<index_t> within;  // number of vertices within each distance of the first one
+  index_t last = 0;             // a vertex that was reached last
+};
+
+/// @param most  distances to visit
+Sweep sweep_from(index_t start, const Graph& graph, std::size_t most) {
+  std::vector<index_t> reached(graph.n);
+  std::vector<char> seen(graph.n, 0);
+  Sweep sweep;
+  reached[0] = start;
+  seen[start] = 1;
+  for (index_t begin = 0, count = 1; begin < count && sweep.within.size() < most;) {
+    const index_t end = count;
+    sweep.within.push_back(end);
+    for (; begin < end; ++begin)
+      for (offset_t edge = graph.start[reached[begin]]; edge < graph.start[reached[begin] + 1]; ++edge)
+        if (const index_t other = graph.neighbour[edge]; !seen[other]) {
+          seen[other] = 1;
+          reached[count++] = other;
+        }
+    sweep.last = reached[end - 1];
   }
-  return within;
+  return sweep;
 }
 
 }  // namespace
 
+/// The second search begins far from the first one's start, at a border. It goes through a deep graph no
+/// further than needed.
 double growth_dimension(const Graph& graph) {
   if (graph.n == 0) return 0;
-  const std::vector<index_t> within = vertices_within(graph);
-  const std::size_t depth = within.size() - 1, near = depth / 6, far = depth / 3;
-  if (near == 0 || within.back() < graph.n / 2) return 0;
-  return std::log(double(within[far]) / within[near]) /
+  constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+  const Sweep first = sweep_from(0, graph, all);
+  if (first.within.back() < graph.n / 2) return 0;
+  std::size_t depth = first.within.size() - 1;
+  const bool is_deep = depth >= deep;
+  const Sweep second = sweep_from(first.last, graph, is_deep ? depth / 3 + 1 : all);
+  if (!is_deep) depth = second.within.size() - 1;
+  const std::size_t near = depth / 6, far = depth / 3;
+  if (near == 0) return 0;
+  return std::log(double(second.within[far]) / second.within[near]) /
          std::log((static_cast<double>(far) + 0.5) / (static_cast<double>(near) + 0.5));
 }
 

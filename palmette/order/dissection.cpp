@@ -22,12 +22,14 @@ constexpr index_t fewest_to_hand_over = 1000;  // vertices of a region that anot
 
 /// A part of the graph that is not yet ordered.
 struct Region {
-  Graph graph;
+  Graph graph;                  // empty if the region is the whole graph
   std::vector<index_t> vertex;  // in the whole graph, by vertex of the region
   index_t place = 0;            // of its first vertex in the order
   std::uint64_t name = 1;       // the sides of region r are 2r and 2r + 1
   int depth = 0;
   bool stays_whole = false;
+
+  index_t size() const { return static_cast<index_t>(vertex.size()); }
 };
 
 /// Memory that one thread reuses.
@@ -77,13 +79,13 @@ class Dissection {
 
   std::vector<index_t> order(const Graph& graph) {
     auto root = std::make_unique<Region>();
-    root->graph = graph;
     root->vertex.resize(graph.n);
     std::iota(root->vertex.begin(), root->vertex.end(), 0);
     std::vector<std::shared_ptr<Region>> begun;
     if (is_leaf(*root)) finish(*root, benches_[0]);
     else
-      for (std::unique_ptr<Region>& side : cut(*root, benches_[0], team_)) begun.push_back(std::move(side));
+      for (std::unique_ptr<Region>& side : cut(*root, graph, benches_[0], team_))
+        begun.push_back(std::move(side));
     root.reset();
     share_work<std::shared_ptr<Region>>(
         team_, begun, [&](const std::shared_ptr<Region>& region, int thread, const auto& hand_over) {
@@ -96,19 +98,19 @@ class Dissection {
   template <class HandOver>
   void dissect(Region& region, Workbench& bench, const HandOver& hand_over) {
     if (is_leaf(region)) return finish(region, bench);
-    std::vector<std::unique_ptr<Region>> sides = cut(region, bench, alone_);
+    std::vector<std::unique_ptr<Region>> sides = cut(region, region.graph, bench, alone_);
     region.graph = Graph{};
     while (!sides.empty()) {
       std::unique_ptr<Region> side = std::move(sides.back());
       sides.pop_back();
-      if (!sides.empty() && side->graph.n > fewest_to_hand_over)
+      if (!sides.empty() && side->size() > fewest_to_hand_over)
         hand_over(std::shared_ptr<Region>(std::move(side)));
       else dissect(*side, bench, hand_over);
     }
   }
 
   static bool is_leaf(const Region& region) {
-    return region.stays_whole || region.graph.n <= smallest_region || region.depth > deepest;
+    return region.stays_whole || region.size() <= smallest_region || region.depth > deepest;
   }
 
   void finish(const Region& region, Workbench& bench) {
@@ -117,8 +119,10 @@ class Dissection {
 
   /// Split a region into its two sides and put its separator in its place. Returns one side, to stay whole,
   /// if there is no good separator.
-  std::vector<std::unique_ptr<Region>> cut(Region& region, Workbench& bench, ThreadTeam& team) {
-    const Cut found = find_cut(coarsen(region.graph, coarsest_vertices, team), region.name, bench.search);
+  /// @param graph  of the region
+  std::vector<std::unique_ptr<Region>> cut(Region& region, const Graph& graph, Workbench& bench,
+                                           ThreadTeam& team) {
+    const Cut found = find_cut(coarsen(graph, coarsest_vertices, team), region.name, bench.search);
     std::vector<std::unique_ptr<Region>> sides;
     if (static_cast<double>(found.separator_weight) >
             useless_separator * static_cast<double>(found.total()) ||
@@ -127,29 +131,36 @@ class Dissection {
       sides.back()->stays_whole = true;
       return sides;
     }
-    for (const Side side : {Side::first, Side::second}) sides.push_back(extract(region, found, side));
-    sides[1]->place = sides[0]->place + sides[0]->graph.n;
-    index_t next = sides[1]->place + sides[1]->graph.n;
+    sides = extract(region, graph, found, team);
+    index_t next = sides[1]->place + sides[1]->size();
     for (std::size_t vertex = 0; vertex < found.side.size(); ++vertex)
       if (found.side[vertex] == Side::separator) order_[next++] = region.vertex[vertex];
     return sides;
   }
 
-  static std::unique_ptr<Region> extract(const Region& region, const Cut& cut, Side side) {
-    std::vector<index_t> vertices, place(cut.side.size(), -1);
-    for (index_t vertex = 0; vertex < region.graph.n; ++vertex)
-      if (cut.side[vertex] == side) {
-        place[vertex] = static_cast<index_t>(vertices.size());
-        vertices.push_back(vertex);
+  /// The two sides. Neighbours of a side's vertex lie there or in the separator, so both share the places.
+  static std::vector<std::unique_ptr<Region>> extract(const Region& region, const Graph& graph,
+                                                      const Cut& cut, ThreadTeam& team) {
+    std::vector<std::unique_ptr<Region>> sides;
+    for (int side = 0; side < 2; ++side) sides.push_back(std::make_unique<Region>());
+    std::vector<index_t> place(cut.side.size(), -1);
+    for (index_t vertex = 0; vertex < graph.n; ++vertex)
+      if (cut.side[vertex] != Side::separator) {
+        std::vector<index_t>& listed = sides[static_cast<std::size_t>(cut.side[vertex])]->vertex;
+        place[vertex] = static_cast<index_t>(listed.size());
+        listed.push_back(vertex);
       }
-    auto part = std::make_unique<Region>();
-    part->graph = induced(region.graph, vertices, place);
-    for (index_t& vertex : vertices) vertex = region.vertex[vertex];
-    part->vertex = std::move(vertices);
-    part->place = region.place;
-    part->name = 2 * region.name + static_cast<std::uint64_t>(side);
-    part->depth = region.depth + 1;
-    return part;
+    sides[0]->place = region.place;
+    sides[1]->place = region.place + static_cast<index_t>(sides[0]->vertex.size());
+    const auto complete = [&](int side) {
+      Region& part = *sides[side];
+      part.graph = induced(graph, part.vertex, place);
+      for (index_t& vertex : part.vertex) vertex = region.vertex[vertex];
+      part.name = 2 * region.name + static_cast<std::uint64_t>(side);
+      part.depth = region.depth + 1;
+    };
+    team.share_parts(2, complete);
+    return sides;
   }
 
   ThreadTeam& team_;

@@ -170,11 +170,15 @@ Groups indistinguishable(const Graph& graph) {
 Graph induced(const Graph& graph, const std::vector<index_t>& vertices, const std::vector<index_t>& place) {
   Graph part;
   part.n = static_cast<index_t>(vertices.size());
-  part.start.reserve(vertices.size() + 1);
-  for (const index_t vertex : vertices) {
+  part.start.resize(vertices.size() + 1);
+  offset_t most = 0;
+  for (const index_t vertex : vertices) most += graph.degree(vertex);
+  part.neighbour.reserve(static_cast<std::size_t>(most));
+  for (index_t at = 0; at < part.n; ++at) {
+    const index_t vertex = vertices[at];
     for (offset_t edge = graph.start[vertex]; edge < graph.start[vertex + 1]; ++edge)
       if (place[graph.neighbour[edge]] >= 0) part.neighbour.push_back(place[graph.neighbour[edge]]);
-    part.start.push_back(static_cast<offset_t>(part.neighbour.size()));
+    part.start[at + 1] = static_cast<offset_t>(part.neighbour.size());
     if (!graph.weight.empty()) part.weight.push_back(graph.weight[vertex]);
   }
   return part;

@@ -42,29 +42,38 @@ class HaloMinimumDegree {
   bool are_alike(index_t kept, index_t other) const;
   void close_element(index_t pivot);
   void absorb(index_t into, index_t variable);
+  /// The head of the ring of variables of a degree.
+  index_t head_of(index_t degree) const { return static_cast<index_t>(vertex_.size()) + degree; }
   bool is_halo(index_t variable) const { return variable >= inner_; }
-  bool is_element(index_t node) const { return elements_[node] < 0; }
+  bool is_element(index_t node) const { return nodes_[node].elements < 0; }
 
   index_t inner_ = 0;         // nodes [0, inner_) are to be eliminated, the rest is halo
   index_t weight_left_ = 0;   // of all variables
   index_t lowest_ = 0;        // no variable has a smaller degree
   mark_t mark_ = 1;           // larger than all marks
 
+  /// What the loops over an element need of its variables and of the elements beside it, in half a line of
+  /// the cache. A node is a variable, then (eliminated) an element; absorbed ones have weight 0 or `seen` 0.
+  struct Node {
+    offset_t begin = 0;       // of its list in lists_
+    mark_t seen = 1;          // of an element: mark + weight outside the new one; 0: absorbed
+    index_t length = 0;       // of its list: elements, then variables; of an element: its variables
+    index_t elements = 0;     // number of elements in a variable's list; −1: is an element
+    index_t degree = 0;       // bound of a variable's external degree; weight of an element
+    std::uint32_t hash = 0;   // of a variable's list
+  };
+  /// What a pivot needs besides.
+  struct Links {
+    index_t next, previous;   // in the ring of equal degrees; `next` in the list of equal hashes meanwhile
+    index_t member_next, last_member;  // variables absorbed into this one
+  };
+
   std::vector<index_t> local_;       // by vertex of the graph: node + 1, or 0
   std::vector<index_t> vertex_;      // by node
-  // By node. A node is a variable, then (eliminated) an element; absorbed ones have weight 0 or seen_ 0.
-  std::vector<offset_t> begin_;      // of its list in lists_
-  std::vector<index_t> length_;      // of its list: elements, then variables; of an element: its variables
-  std::vector<index_t> elements_;    // number of elements in a variable's list; −1: is an element
-  std::vector<index_t> weight_;      // of a live variable; negative while in the new element
-  std::vector<index_t> degree_;      // bound of a variable's external degree; weight of an element
-  std::vector<mark_t> seen_;         // of an element: mark + weight outside the new one; 0: absorbed
-  std::vector<index_t> next_, previous_;       // links in the list of equal degrees
-  std::vector<index_t> member_next_, last_member_;  // variables absorbed into this one
-  std::vector<std::uint32_t> hash_;
-  std::vector<index_t> alike_next_;
-  std::vector<index_t> first_of_degree_;       // by degree
-  std::vector<index_t> first_of_hash_;         // by hash
+  std::vector<Node> nodes_;
+  std::vector<index_t> weight_;      // by node: of a live variable; negative while in the new element
+  std::vector<Links> links_;         // by node, then by degree: heads of rings
+  std::vector<index_t> first_of_hash_;         // by the last bits of a hash; −1 between uses
   std::vector<index_t> lists_;       // capacity; the first used_ entries are in use
   offset_t used_ = 0;
   offset_t element_begin_ = 0;       // of the new element
