@@ -17,6 +17,9 @@ constexpr double flops_for_second_opinion = 1.5e5;  // likewise
 constexpr double most_uneven = 4;         // mean square degree ÷ square of the mean degree
 // merged vertices ÷ vertices; above this, merging costs more than it saves
 constexpr double merge_ratio = 0.75;
+// part of a sample of the vertices that must have an indistinguishable neighbour; merging needs more than a
+// quarter of all
+constexpr double fewest_twins = 0.1;
 // growth_dimension of meshes in space; other graphs may have a larger one
 constexpr double space_begins = 2.5, space_ends = 4.2;
 // flops of AMD's order ÷ (vertices · edges) of a mesh in space; usually 0.7
@@ -47,8 +50,10 @@ struct MergedGraph {
 
 MergedGraph merge(const Graph& graph) {
   MergedGraph result;
-  result.groups = indistinguishable(graph);
-  result.alike = result.groups.count() <= merge_ratio * graph.n;
+  if (sampled_twins(graph) >= fewest_twins) {
+    result.groups = indistinguishable(graph);
+    result.alike = result.groups.count() <= merge_ratio * graph.n;
+  }
   if (!result.alike) result.groups = nearly_indistinguishable(graph);
   result.merged = result.groups.count() <= merge_ratio * graph.n;
   if (result.merged) result.graph = quotient(graph, result.groups, result.alike);

@@ -137,6 +137,24 @@ Graph quotient(const Graph& graph, const Groups& groups, bool alike) {
   return smaller;
 }
 
+double sampled_twins(const Graph& graph) {
+  constexpr index_t samples = 256;
+  if (graph.n < 16 * samples) return 1;
+  std::vector<index_t> marked(graph.n, -1);
+  index_t found = 0;
+  for (index_t sample = 0; sample < samples; ++sample) {
+    const auto vertex = static_cast<index_t>(offset_t(graph.n) * (2 * sample + 1) / (2 * samples));
+    const auto begin = graph.neighbour.begin() + graph.start[vertex],
+               end = graph.neighbour.begin() + graph.start[vertex + 1];
+    marked[vertex] = vertex;
+    std::for_each(begin, end, [&](index_t other) { marked[other] = vertex; });
+    found += std::any_of(begin, end, [&](index_t other) {
+      return graph.degree(other) == graph.degree(vertex) && all_marked(graph, other, marked, vertex);
+    });
+  }
+  return static_cast<double>(found) / samples;
+}
+
 Groups indistinguishable(const Graph& graph) {
   const std::vector<std::uint64_t> hash = neighbourhood_hashes(graph);
   std::vector<index_t> marked(graph.n, -1);

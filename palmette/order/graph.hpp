@@ -49,6 +49,11 @@ Graph quotient(const Graph& graph, const Groups& groups, bool alike);
 /// @source [Ashcraft 1995]
 Groups indistinguishable(const Graph& graph);
 
+/// Of some 250 vertices, evenly spread, the part that has an indistinguishable neighbour; 1 for small graphs.
+/// @param graph  any
+/// @cost O(degrees of the sample and of its neighbours)
+double sampled_twins(const Graph& graph);
+
 /// Groups of adjacent vertices with nearly the same neighbours: of the neighbours of either vertex, at least
 /// three in five are neighbours of both. The unknowns of one mesh point are like this if not all of their
 /// couplings are stored. Vertices with fewer than a dozen neighbours stay single, and so do all vertices if a

@@ -297,7 +297,8 @@ void HaloMinimumDegree::order(const LevelGraph& graph, std::span<const index_t> 
   while (place < out.size()) {
     const index_t pivot = next_pivot();
     eliminate(pivot);
-    for (index_t member = pivot; member >= 0; member = links_[member].member_next) out[place++] = vertex_[member];
+    for (index_t member = pivot; member >= 0; member = links_[member].member_next)
+      out[place++] = vertex_[member];
   }
 }
 

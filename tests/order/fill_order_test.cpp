@@ -39,6 +39,13 @@ FillCount eliminated(const SparseMatrix<double>& matrix, const std::vector<index
   return count;
 }
 
+Graph graph_of_problem(const std::string& problem, index_t n) {
+  GenerateOptions generator;
+  generator.problem = problem;
+  generator.n = n;
+  return graph_of(generate(generator));
+}
+
 TEST(FillOrder, every_method_permutes_every_awkward_graph) {
   for (const NamedMatrix& named : tricky_matrices())
     for (const OrderingMethod method : available_methods()) {
@@ -167,6 +174,20 @@ TEST(Merging, unknowns_of_a_point_form_one_group) {
   }
 }
 
+TEST(Merging, is_tried_where_a_sample_of_vertices_has_twins) {
+  EXPECT_EQ(sampled_twins(graph_of(grid(5, 1))), 1) << "small graphs are not sampled";
+  EXPECT_EQ(sampled_twins(graph_of(grid(70, 1))), 0);
+  EXPECT_EQ(sampled_twins(graph_of(grid(40, 3))), 1);
+  Edges pairs;  // a path whose second half has every vertex twice: a third of the vertices could be merged
+  for (index_t at = 0; at + 1 < 6000; ++at) {
+    if (at < 3000) pairs.emplace_back(at, at + 1);
+    else
+      for (index_t other = at + 1; other < std::min(at + 4 - at % 2, 6000); ++other)
+        pairs.emplace_back(at, other);
+  }
+  EXPECT_NEAR(sampled_twins(graph_of(from_edges(6000, pairs))), 0.5, 0.02);
+}
+
 TEST(Merging, groups_do_not_depend_on_the_numbering) {
   const SparseMatrix<double> matrix = grid(6, 3);
   const Permutation shuffle = Dice(11).permutation(matrix.cols());
@@ -240,6 +261,22 @@ TEST(Automatic, bound_of_minimum_degree_is_no_less_than_the_exact_count) {
   }
 }
 
+// Ascending lists go to the library's kernel as they are; others go through the library's door, which sorts.
+TEST(MinimumDegreeLibrary, order_does_not_depend_on_the_order_of_lists) {
+  std::vector<Graph> graphs{graph_of_problem("thermal2d", 3000), graph_of_problem("rmat", 2000),
+                            Graph{1, {0, 0}, {}, {}}};
+  for (const NamedMatrix& named : tricky_matrices()) graphs.push_back(graph_of(named.matrix));
+  for (const Graph& ascending : graphs) {
+    Graph descending = ascending;
+    for (index_t vertex = 0; vertex < descending.n; ++vertex)
+      std::reverse(descending.neighbour.begin() + descending.start[vertex],
+                   descending.neighbour.begin() + descending.start[vertex + 1]);
+    const AmdOrder kernel = amd_order(ascending), door = amd_order(descending);
+    EXPECT_EQ(kernel.order, door.order);
+    EXPECT_EQ(kernel.flops_bound, door.flops_bound);
+  }
+}
+
 TEST(Automatic, does_not_dissect_a_graph_without_small_separators) {
   GenerateOptions generator;
   generator.problem = "rmat";
@@ -275,13 +312,6 @@ TEST(Automatic, obeys_its_rule_on_both_sides_of_the_threshold) {
   }
   EXPECT_TRUE(below);
   EXPECT_TRUE(above);
-}
-
-Graph graph_of_problem(const std::string& problem, index_t n) {
-  GenerateOptions generator;
-  generator.problem = problem;
-  generator.n = n;
-  return graph_of(generate(generator));
 }
 
 TEST(Automatic, growth_tells_meshes_of_the_plane_from_those_in_space) {
