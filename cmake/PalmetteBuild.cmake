@@ -362,37 +362,51 @@ function(palmette_gpu_bench name)
 endfunction()
 
 # palmette_ptx(<variable> <file.cu> <arch> [OPTION…]): the PTX alone; sets the variable to its path without
-# the ending.
+# the ending. The kernels do not ask for their architecture, so nvcc's PTX for a newer one differs from that
+# for the oldest in the line that names it, and without PALMETTE_PTX_OF_EACH_ARCHITECTURE it is copied with
+# another line.
+set(PALMETTE_OLDEST_PTX 80)
+option(PALMETTE_PTX_OF_EACH_ARCHITECTURE "Have nvcc make the tests' PTX of each architecture" OFF)
 function(palmette_ptx variable source arch)
   cmake_path(GET source STEM name)
-  set(out ${CMAKE_CURRENT_BINARY_DIR}/kernels/${name}_sm_${arch})
-  add_custom_command(OUTPUT ${out}.ptx
-    COMMAND ${PALMETTE_NVCC} -std=c++20 -O3 -fmad=false -arch=sm_${arch} -ccbin ${CMAKE_CXX_COMPILER}
-            -I ${PROJECT_SOURCE_DIR} -MD -MF ${out}.d -MT ${out}.ptx -ptx ${ARGN}
-            ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${out}.ptx
-    DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source} DEPFILE ${out}.d
-    COMMENT "nvcc ${source} for sm_${arch}" VERBATIM)
+  set(stem ${CMAKE_CURRENT_BINARY_DIR}/kernels/${name}_sm_)
+  set(out ${stem}${arch})
+  if(arch EQUAL PALMETTE_OLDEST_PTX OR PALMETTE_PTX_OF_EACH_ARCHITECTURE)
+    add_custom_command(OUTPUT ${out}.ptx
+      COMMAND ${PALMETTE_NVCC} -std=c++20 -O3 -fmad=false -arch=sm_${arch} -ccbin ${CMAKE_CXX_COMPILER}
+              -I ${PROJECT_SOURCE_DIR} -MD -MF ${out}.d -MT ${out}.ptx -ptx ${ARGN}
+              ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${out}.ptx
+      DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${source} DEPFILE ${out}.d
+      COMMENT "nvcc ${source} for sm_${arch}" VERBATIM)
+  else()
+    set(oldest ${stem}${PALMETTE_OLDEST_PTX}.ptx)
+    add_custom_command(OUTPUT ${out}.ptx
+      COMMAND sed "s/^[.]target sm_${PALMETTE_OLDEST_PTX}$/.target sm_${arch}/" ${oldest} > ${out}.ptx
+      DEPENDS ${oldest} COMMENT "PTX of ${source} for sm_${arch}" VERBATIM)
+  endif()
   set(${variable} ${out} PARENT_SCOPE)
 endfunction()
 
-# palmette_compile_kernels(<test> <file.cu>…): has nvcc compile kernels into the folder kernels of the build:
-# for each architecture <file>_<arch>.ptx, a .cubin made of it, the .log of ptxas, and the .sass, if there is
-# cuobjdump. The test finds the folder as PALMETTE_KERNELS_FOLDER, which is empty without nvcc.
+# palmette_compile_kernels(<test> [SASS name…] KERNELS <file.cu>…): has nvcc compile kernels into the folder
+# kernels of the build: for each architecture <file>_<arch>.ptx, a .cubin made of it, the .log of ptxas, and,
+# of the names after SASS, the .sass, if there is cuobjdump. The test finds the folder as
+# PALMETTE_KERNELS_FOLDER, which is empty without nvcc.
 # Products and sums are not contracted: fused multiply-adds are where the kernels write them.
 function(palmette_compile_kernels test)
+  cmake_parse_arguments(ARG "" "" "SASS;KERNELS" ${ARGN})
   set(folder "")
   set(files "")
   if(PALMETTE_NVCC_WORKS)
     set(folder ${CMAKE_CURRENT_BINARY_DIR}/kernels)
     file(MAKE_DIRECTORY ${folder})
   endif()
-  foreach(source ${ARGN})
+  foreach(source ${ARG_KERNELS})
     cmake_path(GET source STEM name)
     foreach(arch 80 90)
       if(PALMETTE_NVCC_WORKS)
         palmette_ptx(out ${source} ${arch})
         set(sass "true")
-        if(PALMETTE_CUOBJDUMP AND PALMETTE_NVDISASM)
+        if(name IN_LIST ARG_SASS AND PALMETTE_CUOBJDUMP AND PALMETTE_NVDISASM)
           cmake_path(GET PALMETTE_NVDISASM PARENT_PATH nvdisasm_folder)
           set(sass "NVDISASM_PATH='${nvdisasm_folder}' '${PALMETTE_CUOBJDUMP}' -sass ${out}.cubin \
 > ${out}.sass")
@@ -408,6 +422,7 @@ function(palmette_compile_kernels test)
   add_custom_target(${test}_kernels DEPENDS ${files})
   add_dependencies(${test} ${test}_kernels)
   target_compile_definitions(${test} PRIVATE PALMETTE_KERNELS_FOLDER="${folder}"
+      PALMETTE_PTX_OF_EACH=$<BOOL:${PALMETTE_PTX_OF_EACH_ARCHITECTURE}>
       PALMETTE_HAS_SASS=$<AND:$<BOOL:${PALMETTE_CUOBJDUMP}>,$<BOOL:${PALMETTE_NVDISASM}>>)
 endfunction()
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "palmette/device/device.hpp"
 
@@ -16,6 +17,10 @@
   GTEST_SKIP() << "no nvcc was found when the tests were built (PALMETTE_CUDA, PALMETTE_NVCC)"
 
 namespace palmette::sweeps {
+
+/// Those whose PTX tests run. Where nvcc made that of one alone, the other's has the same instructions.
+inline const std::vector<int> run_architectures =
+    PALMETTE_PTX_OF_EACH ? std::vector<int>{80, 90} : std::vector<int>{80};
 
 /// @param kind  ptx, log (of ptxas) or sass
 inline std::string compiled_path(const std::string& name, int architecture, const std::string& kind) {

@@ -111,12 +111,13 @@ std::string name_of(const ::testing::TestParamInfo<CompiledKernel::ParamType>& o
       name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   return name;
 }
-INSTANTIATE_TEST_SUITE_P(OfTheList, CompiledKernel,
-                         ::testing::Combine(::testing::ValuesIn(cases), ::testing::Values(80, 90)), name_of);
+INSTANTIATE_TEST_SUITE_P(
+    OfTheList, CompiledKernel,
+    ::testing::Combine(::testing::ValuesIn(cases), ::testing::ValuesIn(run_architectures)), name_of);
 
 TEST(CompiledSums, by_atomic_additions_raise_no_report_in_any_order) {
   PALMETTE_NEEDS_NVCC();
-  for (const int architecture : {80, 90})
+  for (const int architecture : run_architectures)
     for (const Case& one : cases)
       for (int seed = 1; seed <= testing::num_seeds(4) && one.kernel == Kernel::columns_forward; ++seed)
         EXPECT_EQ(one.run(one, {&compiled_module("kernels", architecture)}, options_of(seed, 1 + seed % 5),
@@ -143,10 +144,10 @@ void expect_report(Fault fault, const std::string& words, int architecture) {
   }
 }
 
-#define TEST_OF_FAULT(fault, words)                                           \
-  TEST(CompiledFault, fault##_is_reported_in_what_nvcc_made) {                \
-    PALMETTE_NEEDS_NVCC();                                                    \
-    for (const int arch : {80, 90}) expect_report(Fault::fault, words, arch); \
+#define TEST_OF_FAULT(fault, words)                                                     \
+  TEST(CompiledFault, fault##_is_reported_in_what_nvcc_made) {                          \
+    PALMETTE_NEEDS_NVCC();                                                              \
+    for (const int arch : run_architectures) expect_report(Fault::fault, words, arch); \
   }
 PALMETTE_FOR_EACH_PLANTED_FAULT(TEST_OF_FAULT)
 

@@ -19,6 +19,21 @@ struct Limits {
 #define ALL_LIMITS(sweep, argument, ...) PALMETTE_FOR_EACH_KERNEL_SCALAR(LIMITS, sweep, __VA_ARGS__)
 const std::vector<Limits> all_limits = {PALMETTE_FOR_EACH_KERNEL(ALL_LIMITS)};
 
+/// What lets tests run the PTX of one architecture; compared by ./check --long, where nvcc makes both.
+TEST(Ptx, of_both_architectures_has_the_same_instructions) {
+  PALMETTE_NEEDS_NVCC();
+  if (!PALMETTE_PTX_OF_EACH)
+    GTEST_SKIP() << "nvcc made the PTX of one architecture: -DPALMETTE_PTX_OF_EACH_ARCHITECTURE=ON";
+  for (const char* const name : {"kernels", "vectors", "words", "operations", "columns", "network_words"}) {
+    std::string oldest = compiled_text(name, 80, "ptx");
+    const std::string target = ".target sm_80\n";
+    const std::size_t at = oldest.find(target);
+    ASSERT_NE(at, std::string::npos) << name;
+    oldest.replace(at, target.size(), ".target sm_90\n");
+    EXPECT_TRUE(oldest == compiled_text(name, 90, "ptx")) << name;
+  }
+}
+
 class CompiledFor : public ::testing::TestWithParam<int> {};
 
 TEST_P(CompiledFor, registers_are_within_limits_and_nothing_is_spilled) {

@@ -60,7 +60,7 @@ TEST_P(Operations, have_the_bits_of_gcc) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(OfNvcc, Operations, ::testing::Values(80, 90),
+INSTANTIATE_TEST_SUITE_P(OfNvcc, Operations, ::testing::ValuesIn(sweeps::run_architectures),
                          [](const auto& one) { return "sm_" + std::to_string(one.param); });
 
 }  // namespace

@@ -101,14 +101,14 @@ TEST(TriangleElements, kernels_that_wait_in_vain_end_without_race) { expect_end_
 
 TEST(TriangleElements, what_nvcc_made_ends_without_race_if_it_waits_in_vain) {
   PALMETTE_NEEDS_NVCC();
-  for (const int architecture : {80, 90}) expect_end_without(made_by_nvcc(architecture));
+  for (const int architecture : run_architectures) expect_end_without(made_by_nvcc(architecture));
 }
 
 /// Sums depend on the order of threads, so errors are judged and not bits.
 TEST(TriangleElements, what_nvcc_made_is_right_and_without_race_too) {
   PALMETTE_NEEDS_NVCC();
   const SparseTriangle triangle = make_triangle(60, 3), small = make_triangle(24, 3);
-  for (const int architecture : {80, 90}) {
+  for (const int architecture : run_architectures) {
     const ColumnLauncher of_nvcc = made_by_nvcc(architecture);
     for (int seed = 1; seed <= testing::num_seeds(30); ++seed)
       for (const Sharing sharing : all_sharings) {

@@ -57,7 +57,7 @@ TEST(Waits, acquire_each_flag_once) {
 
 TEST(Waits, acquire_each_flag_once_as_compiled_by_nvcc) {
   PALMETTE_NEEDS_NVCC();
-  for (const int architecture : {80, 90})
+  for (const int architecture : run_architectures)
     expect_one_acquire_of_each_flag(Build{&compiled_module("kernels", architecture)});
 }
 
