@@ -188,7 +188,7 @@ Groups indistinguishable(const Graph& graph) {
 Graph induced(const Graph& graph, const std::vector<index_t>& vertices, const std::vector<index_t>& place) {
   Graph part;
   part.n = static_cast<index_t>(vertices.size());
-  part.start.resize(vertices.size() + 1);
+  part.start.assign(vertices.size() + 1, 0);
   offset_t most = 0;
   for (const index_t vertex : vertices) most += graph.degree(vertex);
   part.neighbour.reserve(static_cast<std::size_t>(most));
