@@ -106,8 +106,8 @@ void ProductMaker<T>::analyze_into(Products<T>& made) {
   const Stopwatch watch;
   AnalyzeOptions analyze_options = options_.analyze;
   analyze_options.symmetric_pattern = made.completion.empty() && made.known.symmetry != Symmetry::general;
-  const SparsityPattern& pattern =
-      made.completion.empty() ? made.known.matrix->pattern : made.factored_matrix()->pattern;
+  const auto factored = made.completion.empty() ? nullptr : made.factored_matrix();
+  const SparsityPattern& pattern = factored ? factored->pattern : made.known.matrix->pattern;
   const double bytes = double(pattern.nnz()) * sizeof(index_t);
   made.symbolic = std::make_shared<const SymbolicFactor>(
       analyze(pattern, *made.ordering, analyze_options, team_.for_work(bytes >= bytes_worth_a_team)));
