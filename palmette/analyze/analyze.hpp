@@ -23,7 +23,8 @@ struct AnalyzeOptions {
   double relax_zero_fraction = 0.10;
   /// up to this merged width half of the entries may be zeros; up to width 4 all may be
   index_t relax_narrow_width = 16;
-  /// declares that the pattern is symmetric; saves time, the result is the same
+  /// declares that the pattern is its own transpose; saves time, the result is the same. It is only checked
+  /// that both triangles have as many entries: any other pattern must not be declared so
   bool symmetric_pattern = false;
   /// so many columns at the end of the Ordering keep their order and their place, in supernodes without other
   /// columns; the pattern must hold all entries between them
@@ -117,7 +118,8 @@ offset_t factor_entries(const SymbolicFactor& symbolic, FactorKind kind);
 /// @param pattern   n × n, any symmetry
 /// @param ordering  of the same size
 /// @param team      null: only the caller's thread; the result is the same
-/// @throws DimensionError if sizes differ or the matrix is not square
+/// @throws DimensionError if sizes differ or the matrix is not square; UsageError if a pattern that is
+///     declared symmetric has more entries in one triangle
 /// @cost  O(nnz(A)·α(n)) for tree and counts, O(row_index) for the supernodes; memory O(nnz(A) + row_index)
 /// @source [Liu 1990] for the tree; [Gilbert et al. 1994] for the counts;
 ///         [Ashcraft and Grimes 1989] for relaxed supernodes

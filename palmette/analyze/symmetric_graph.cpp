@@ -77,6 +77,13 @@ EliminationGraph::EliminationGraph(const SymmetricGraph& graph, const Permutatio
       place_neighbours(graph, order, place);
     }
   });
+  const offset_t earlier = std::accumulate(num_earlier_.begin(), num_earlier_.end(), offset_t{0}),
+                 later = std::accumulate(num_later_.begin(), num_later_.end(), offset_t{0});
+  if (earlier != later)
+    throw UsageError("analyze: the pattern is not symmetric, as symmetric_pattern promises (" +
+                     std::to_string(earlier) + " and " + std::to_string(later) +
+                     " entries on the two sides of the diagonal, in the order of elimination); pass both "
+                     "triangles, or do not set symmetric_pattern");
 }
 
 void EliminationGraph::place_neighbours(const SymmetricGraph& graph, const Permutation& order,

@@ -28,7 +28,8 @@ class EliminationGraph {
  public:
   /// @param order  of the graph's vertices
   /// @param team  null: only the caller's thread
-  /// @cost O(n + edges); memory 4 bytes for each entry of the graph, 20 for each vertex
+  /// @throws UsageError if not every edge can be in the lists of both its ends: their numbers differ
+  /// @cost O(n + edges); memory 4 bytes for each entry of the graph, 16 for each vertex
   EliminationGraph(const SymmetricGraph& graph, const Permutation& order, ThreadTeam* team);
 
   index_t size() const { return static_cast<index_t>(start_.size()) - 1; }

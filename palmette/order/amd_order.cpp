@@ -2,6 +2,7 @@
 #include <amd.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <numeric>
@@ -11,11 +12,14 @@
 namespace palmette::order_detail {
 namespace {
 
+[[noreturn]] void no_memory(offset_t entries) {
+  throw MemoryError(
+      "no memory for the AMD ordering of a graph with " + std::to_string(entries / 2) + " edges",
+      entries * static_cast<offset_t>(sizeof(index_t)));
+}
+
 void require_success(int status, offset_t entries) {
-  if (status == AMD_OUT_OF_MEMORY)
-    throw MemoryError(
-        "no memory for the AMD ordering of a graph with " + std::to_string(entries / 2) + " edges",
-        entries * static_cast<offset_t>(sizeof(index_t)));
+  if (status == AMD_OUT_OF_MEMORY) no_memory(entries);
   if (status != AMD_OK && status != AMD_OK_BUT_JUMBLED)
     throw UsageError("AMD refused the graph (status " + std::to_string(status) + ")");
 }
@@ -23,16 +27,22 @@ void require_success(int status, offset_t entries) {
 /// Σ (c + 1)² with c = entries of a column below the diagonal: AMD knows Σ c and Σ (c² + c) / 2.
 double flops_of(const double* info) { return info[AMD_N] + info[AMD_NDIV] + 2 * info[AMD_NMULTSUBS_LDL]; }
 
+/// Whether lists ascend, without repetition, and as many entries lie before their vertices as behind them:
+/// AMD's kernel needs that each edge is in both its lists, and its door makes it so.
 bool has_ascending_lists(const Graph& graph) {
-  for (index_t vertex = 0; vertex < graph.n; ++vertex)
-    for (offset_t edge = graph.start[vertex] + 1; edge < graph.start[vertex + 1]; ++edge)
-      if (graph.neighbour[edge - 1] >= graph.neighbour[edge]) return false;
-  return true;
+  offset_t earlier = 0;
+  for (index_t vertex = 0; vertex < graph.n; ++vertex) {
+    const auto begin = graph.neighbour.begin() + graph.start[vertex],
+               end = graph.neighbour.begin() + graph.start[vertex + 1];
+    if (std::adjacent_find(begin, end, std::greater_equal<>()) != end) return false;
+    earlier += std::lower_bound(begin, end, vertex) - begin;
+  }
+  return 2 * earlier == graph.start.back();
 }
 
 /// amd_order without its checks, its sum of the matrix and its transpose, and its copy of that: the graph is
 /// such a sum, and amd_order would make these lists of it, in this order.
-AmdOrder order_of_ascending_lists(const Graph& graph) {
+AmdOrder order_of_ascending_lists(const Graph& graph) try {
   const int n = graph.n, entries = static_cast<int>(graph.start.back());
   const int room = entries + entries / 5 + n;  // as amd_order reserves
   const auto lists = std::make_unique_for_overwrite<int[]>(room);
@@ -53,6 +63,8 @@ AmdOrder order_of_ascending_lists(const Graph& graph) {
   ::amd_2(n, start, lists.get(), length, room, entries, array(2), array(3), order.data(), array(4), array(5),
           array(6), array(7), nullptr, info);
   return {std::move(order), flops_of(info)};
+} catch (const std::bad_alloc&) {
+  no_memory(graph.start.back());
 }
 
 AmdOrder order_in_32_bits(const Graph& graph) {

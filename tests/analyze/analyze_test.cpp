@@ -281,6 +281,17 @@ TEST(analyze_triangle, closed_patterns_keep_their_entries_and_open_ones_have_no_
   EXPECT_THROW(analyze_triangle(pattern_of(2, {{0, 1}})), UsageError);
 }
 
+TEST(analyze, refuses_one_triangle_that_is_promised_to_be_symmetric) {
+  AnalyzeOptions promised;
+  promised.symmetric_pattern = true;
+  const Ordering natural = same_order(Permutation::identity(4));
+  for (const bool upper : {false, true}) {
+    std::vector<std::pair<index_t, index_t>> entries;
+    for (index_t i = 0; i < 3; ++i) entries.push_back({i + !upper, i + upper});
+    EXPECT_THROW(analyze(pattern_of(4, entries), natural, promised), UsageError);
+  }
+}
+
 TEST(analyze, relaxation_merges_chains_of_narrow_columns) {
   // A tridiagonal matrix: every column is a supernode of its own without relaxation; with it, at least four
   // share one.
