@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "palmette/order/scramble.hpp"
+
 namespace palmette::order_detail {
 namespace {
 
@@ -40,19 +42,12 @@ void append_union(std::span<const index_t> first, std::span<const index_t> secon
   }
 }
 
-/// A scrambled 64-bit word for a vertex, so that sums of words distinguish sets of vertices (splitmix64's
-/// finalizer).
-std::uint64_t scramble(index_t vertex) {
-  std::uint64_t word = static_cast<std::uint64_t>(vertex) + 0x9e3779b97f4a7c15ull;
-  word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9ull;
-  word = (word ^ (word >> 27)) * 0x94d049bb133111ebull;
-  return word ^ (word >> 31);
-}
-
 /// Sum of words over a vertex and its neighbours: equal for indistinguishable vertices.
 std::vector<std::uint64_t> neighbourhood_hashes(const Graph& graph) {
   std::vector<std::uint64_t> word(graph.n), hash(graph.n);
-  for (index_t vertex = 0; vertex < graph.n; ++vertex) word[vertex] = scramble(vertex);
+  // scrambled, so that sums of words tell sets of vertices apart
+  for (index_t vertex = 0; vertex < graph.n; ++vertex)
+    word[vertex] = scramble(static_cast<std::uint64_t>(vertex));
   for (index_t vertex = 0; vertex < graph.n; ++vertex) {
     std::uint64_t sum = word[vertex];
     for (offset_t edge = graph.start[vertex]; edge < graph.start[vertex + 1]; ++edge)
@@ -143,7 +138,10 @@ double sampled_twins(const Graph& graph) {
   std::vector<index_t> marked(graph.n, -1);
   index_t found = 0;
   for (index_t sample = 0; sample < samples; ++sample) {
-    const auto vertex = static_cast<index_t>(offset_t(graph.n) * (2 * sample + 1) / (2 * samples));
+    // anywhere in its share of the vertices: even distances could meet the same unknown of each point
+    const auto share = static_cast<index_t>(offset_t(graph.n) * sample / samples);
+    const std::uint64_t within = scramble(static_cast<std::uint64_t>(sample)) % (graph.n / samples);
+    const index_t vertex = share + static_cast<index_t>(within);
     const auto begin = graph.neighbour.begin() + graph.start[vertex],
                end = graph.neighbour.begin() + graph.start[vertex + 1];
     marked[vertex] = vertex;

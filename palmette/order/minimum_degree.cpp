@@ -2,12 +2,18 @@
 #include "palmette/order/minimum_degree.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace palmette::order_detail {
 namespace {
 
-constexpr std::uint32_t hash_buckets = 1 << 10;  // in the first-level cache; elements have tens of variables
+/// Buckets for the hashes of an element's variables: as many as variables, and few enough to stay in the
+/// first-level cache where these are tens.
+std::uint32_t buckets_for(std::size_t variables) {
+  constexpr std::size_t fewest = 1 << 10;
+  return static_cast<std::uint32_t>(std::bit_ceil(std::max(variables, fewest)));
+}
 
 }  // namespace
 
@@ -64,7 +70,7 @@ void HaloMinimumDegree::load(const LevelGraph& graph, std::span<const index_t> r
     weight_left_ += weight_[node] = graph.weight[vertex_[node]];
   links_.resize(nodes + static_cast<std::size_t>(weight_left_) + 1);
   for (index_t at = 0; at < static_cast<index_t>(links_.size()); ++at) links_[at] = {at, at, -1, at};
-  first_of_hash_.assign(hash_buckets, -1);
+  first_of_hash_.assign(buckets_for(nodes), -1);
   mark_ = 2;
   lowest_ = 0;
   for (Node& node : nodes_)
@@ -207,10 +213,11 @@ void HaloMinimumDegree::absorb(index_t into, index_t variable) {
 }
 
 void HaloMinimumDegree::update_variables(index_t pivot) {
+  const std::uint32_t buckets = buckets_for(static_cast<std::size_t>(element_length_));
   for (index_t entry = 0; entry < element_length_; ++entry) {
     const index_t variable = lists_[element_begin_ + entry];
     if (update_variable(variable, pivot)) {
-      index_t& first = first_of_hash_[nodes_[variable].hash % hash_buckets];
+      index_t& first = first_of_hash_[nodes_[variable].hash & (buckets - 1)];
       links_[variable].next = first;
       first = variable;
       continue;
@@ -233,10 +240,11 @@ bool HaloMinimumDegree::are_alike(index_t kept, index_t other) const {
 
 /// Merge variables of the new element whose lists are equal.
 void HaloMinimumDegree::merge_alike() {
+  const std::uint32_t buckets = buckets_for(static_cast<std::size_t>(element_length_));
   for (index_t entry = 0; entry < element_length_; ++entry) {
     const index_t variable = lists_[element_begin_ + entry];
     if (weight_[variable] == 0) continue;
-    index_t kept = std::exchange(first_of_hash_[nodes_[variable].hash % hash_buckets], -1);
+    index_t kept = std::exchange(first_of_hash_[nodes_[variable].hash & (buckets - 1)], -1);
     for (; kept >= 0 && links_[kept].next >= 0; kept = links_[kept].next) {
       const Node& node = nodes_[kept];
       bool is_marked = false;

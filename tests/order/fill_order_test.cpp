@@ -186,6 +186,13 @@ TEST(Merging, is_tried_where_a_sample_of_vertices_has_twins) {
         pairs.emplace_back(at, other);
   }
   EXPECT_NEAR(sampled_twins(graph_of(from_edges(6000, pairs))), 0.5, 0.02);
+  Edges points;  // a path of points: of four unknowns, the first has no twin
+  constexpr index_t unknowns = 1 << 14;
+  for (index_t point = 0; point < unknowns; point += 4)
+    for (index_t one = point; one < point + 4; ++one)
+      for (index_t other = one + 1; other < std::min(one == point ? point + 4 : point + 8, unknowns); ++other)
+        if (other != point + 4) points.emplace_back(one, other);
+  EXPECT_NEAR(sampled_twins(graph_of(from_edges(unknowns, points))), 0.75, 0.1);
 }
 
 TEST(Merging, groups_do_not_depend_on_the_numbering) {
@@ -275,6 +282,17 @@ TEST(MinimumDegreeLibrary, order_does_not_depend_on_the_order_of_lists) {
     EXPECT_EQ(kernel.order, door.order);
     EXPECT_EQ(kernel.flops_bound, door.flops_bound);
   }
+}
+
+TEST(MinimumDegreeLibrary, lists_of_one_triangle_have_the_order_of_the_graph) {
+  const Graph both = graph_of_problem("thermal2d", 3000);
+  Graph upper{both.n, {0}, {}, {}};
+  for (index_t vertex = 0; vertex < both.n; ++vertex) {
+    std::copy_if(both.neighbour.begin() + both.start[vertex], both.neighbour.begin() + both.start[vertex + 1],
+                 std::back_inserter(upper.neighbour), [&](index_t other) { return other > vertex; });
+    upper.start.push_back(static_cast<offset_t>(upper.neighbour.size()));
+  }
+  EXPECT_EQ(amd_order(upper).order, amd_order(both).order);
 }
 
 TEST(Automatic, does_not_dissect_a_graph_without_small_separators) {
