@@ -382,6 +382,7 @@ function(palmette_ptx variable source arch)
     set(oldest ${stem}${PALMETTE_OLDEST_PTX}.ptx)
     add_custom_command(OUTPUT ${out}.ptx
       COMMAND sed "s/^[.]target sm_${PALMETTE_OLDEST_PTX}$/.target sm_${arch}/" ${oldest} > ${out}.ptx
+      COMMAND grep -q "^[.]target sm_${arch}$" ${out}.ptx
       DEPENDS ${oldest} COMMENT "PTX of ${source} for sm_${arch}" VERBATIM)
   endif()
   set(${variable} ${out} PARENT_SCOPE)

@@ -125,7 +125,7 @@ class TileByTile {
 
   struct Tile {
     DenseView<const T> rows;
-    index_t row, column;      ///< of the product
+    index_t row, column;  ///< of the product
   };
 
   /// The tile's registers of rows from `first` on, less those before `needed`: no column of it needs these.

@@ -48,7 +48,7 @@ class Gatherer {
     const std::span<const index_t> rows = work_.symbolic.rows_below(updater.source);
     const index_t first = work_.symbolic.blocks[updater.block].first;
     __builtin_prefetch(rows.data() + first);
-    __builtin_prefetch(rows.data() + (first + static_cast<index_t>(rows.size())) / 2);
+    __builtin_prefetch(rows.data() + first + (static_cast<index_t>(rows.size()) - first) / 2);
   }
 
   /// Rows [first, end) below the diagonal block of a source's panel.

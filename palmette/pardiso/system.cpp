@@ -137,8 +137,9 @@ class SystemOf final : public System {
     made->ordering = std::move(found).value();
     AnalyzeOptions analyze_options;
     analyze_options.symmetric_pattern = settings.type->symmetry != Symmetry::general;
-    made->symbolic = std::make_shared<const SymbolicFactor>(
-        palmette::analyze(given.pattern(), made->ordering, analyze_options, &team));
+    const double bytes = double(given.pattern().nnz()) * sizeof(index_t);
+    made->symbolic = std::make_shared<const SymbolicFactor>(palmette::analyze(
+        given.pattern(), made->ordering, analyze_options, team_for(team, bytes >= bytes_worth_threads)));
     made->structure = plan_structure(made->symbolic, ScalarTraits<T>::type);
     made->given = std::move(given);
     return made;
