@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <cstring>
 #include <numeric>
 #include <thread>
@@ -210,6 +211,7 @@ TEST(panels_in_a_file, solve_in_a_process_that_was_forked_beside_a_solve) {
   std::thread beside([&] {
     while (!stops) (void)reference::solved(*plan, Operation::plain, b);
   });
+  bool hung = false;  // for a reason that is not the library's
   for (int trial = 0; trial < 50; ++trial) {
     const pid_t child = fork();
     if (child == 0) {
@@ -222,11 +224,18 @@ TEST(panels_in_a_file, solve_in_a_process_that_was_forked_beside_a_solve) {
     }
     int status = -1;
     waitpid(child, &status, 0);
+#if defined(PALMETTE_ADDRESS_SANITIZER)
+    // Its allocator's lock stays locked in a child that is forked while another thread allocates, and the
+    // child's own thread then waits for it before it begins.
+    hung = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+    if (hung) break;
+#endif
     EXPECT_EQ(status, 0);
     if (status != 0) break;
   }
   stops = true;
   beside.join();
+  if (hung) GTEST_SKIP() << "this sanitizer's allocator was locked when the process was forked";
 }
 
 TEST(panel_stream, reads_what_is_needed_last_over) {
