@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "cli/names.hpp"
+#include "palmette/base/base.hpp"
 
 namespace palmette::cli {
 namespace {
@@ -21,21 +22,16 @@ std::string read_standard_input() {
 }
 
 /// The same numbers on every machine, unlike the distributions of the standard library.
-/// @source [Steele et al. 2014]
 class RandomFigures {
  public:
-  explicit RandomFigures(std::uint64_t seed) : state_(seed) {}
+  explicit RandomFigures(std::uint64_t seed) : stream_(seed) {}
   /// Uniform in [−1, 1).
   double next() {
-    std::uint64_t bits = state_ += 0x9e3779b97f4a7c15u;
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
-    bits ^= bits >> 31;
-    return static_cast<double>(bits >> 11) * 0x1p-52 - 1.0;
+    return static_cast<double>(stream_.next() >> 11) * 0x1p-52 - 1.0;
   }
 
  private:
-  std::uint64_t state_;
+  SplitMix64 stream_;
 };
 
 template <class T>

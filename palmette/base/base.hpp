@@ -1,6 +1,6 @@
 // The door of `base`: what every room shares: index types, scalars, dense views, errors, outcomes, names of
-// choices, sizes in memory, timers, progress, processors, waiting and the thread team. Depends on the
-// standard library only.
+// choices, text of numbers, pseudo-random words, sizes in memory, timers, progress, processors, waiting and
+// the thread team. Depends on the standard library only.
 #pragma once
 
 #include "palmette/base/checksum.hpp"
@@ -11,11 +11,13 @@
 #include "palmette/base/hand_overs.hpp"
 #include "palmette/base/inline.hpp"
 #include "palmette/base/memory_size.hpp"
+#include "palmette/base/number_text.hpp"
 #include "palmette/base/outcome.hpp"
 #include "palmette/base/processors.hpp"
 #include "palmette/base/progress.hpp"
 #include "palmette/base/scalars.hpp"
 #include "palmette/base/spare.hpp"
+#include "palmette/base/splitmix.hpp"
 #include "palmette/base/thread_team.hpp"
 #include "palmette/base/timing.hpp"
 #include "palmette/base/waiting.hpp"

@@ -31,7 +31,7 @@ Program<T>::Program(const Work<T>& work, Workspace<T>& workspace, const Progress
 }
 
 template <class T>
-void Program<T>::finish_task(index_t number, int thread) {
+void Program<T>::complete_task(index_t number, int thread) {
   workspace_.ready.finish(number);
   report(thread, tasks_.graph.tasks[number].cost);
 }
@@ -52,7 +52,7 @@ bool Program<T>::run_one_task(int thread) {
     if (offload_ == nullptr) run(task, thread, workspace_.tallies[number]);
     else if (begin_with_device(number, thread)) return true;
   }
-  finish_task(number, thread);
+  complete_task(number, thread);
   return true;
 }
 

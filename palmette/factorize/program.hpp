@@ -60,7 +60,7 @@ class Program final : public RankProgram {
   void finish_rows_on_host(index_t s, RowRange range, Scratch<T>& scratch, bool in_chunks);
   void complete_rows(index_t s, const DeviceTicket& ticket, Scratch<T>& scratch, bool in_chunks);
 
-  void finish_task(index_t number, int thread);
+  void complete_task(index_t number, int thread);
   void run(const Task& task, int thread, PivotTally& tally);
   void run_subtree(const Task& task, int thread, PivotTally& tally);
   void update_rows(index_t s, const Target<T>& target, Scratch<T>& scratch);

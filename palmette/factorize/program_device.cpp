@@ -39,7 +39,7 @@ void Program<T>::resume(SetAside<T> aside, int thread) {
   } else {
     complete_rows(task.first, aside.ticket, scratch, true);
   }
-  finish_task(aside.number, thread);
+  complete_task(aside.number, thread);
 }
 
 template <class T>

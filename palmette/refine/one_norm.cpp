@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "palmette/base/base.hpp"
 #include "palmette/refine/compensated.hpp"
 
 namespace palmette {
@@ -19,16 +20,10 @@ constexpr int max_rounds = 5;
 /// Fixed signs: a splitmix64 stream started at 0.
 class SignStream {
  public:
-  double next() {
-    state_ += 0x9e3779b97f4a7c15ULL;
-    std::uint64_t word = state_;
-    word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    word = (word ^ (word >> 27)) * 0x94d049bb133111ebULL;
-    return ((word ^ (word >> 31)) & 1) != 0 ? 1.0 : -1.0;
-  }
+  double next() { return (stream_.next() & 1) != 0 ? 1.0 : -1.0; }
 
  private:
-  std::uint64_t state_ = 0;
+  SplitMix64 stream_{0};
 };
 
 template <class T>

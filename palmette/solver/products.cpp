@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
+#include "palmette/base/base.hpp"
 #include "palmette/solver/changed_matrix.hpp"
 #include "palmette/solver/checks.hpp"
 #include "palmette/solver/choose_device.hpp"
 #include "palmette/solver/hall.hpp"
-#include "palmette/solver/scientific.hpp"
 
 namespace palmette {
 namespace {

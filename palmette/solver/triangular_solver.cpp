@@ -69,6 +69,17 @@ void check_plan_over_ranks(const PlanOptions& plan) {
         "by_network, grid and layers are for a world of devices in one process; leave them out over ranks");
 }
 
+/// The ranks of a transport, before a solver exists.
+struct NewRanks {
+  NewRanks(Transport& transport, double watchdog_seconds)
+      : team{transport, alone, {watchdog_seconds}} {
+    transport.set_watchdog(watchdog_seconds);
+  }
+
+  ThreadTeam alone{1};
+  RankTeam team;
+};
+
 /// Without what ranks do not have: methods and threads of a host, and vectors on a device.
 TriangularSolverOptions options_of_hosts(TriangularSolverOptions given) {
   given.triangle.plan.device = nullptr;
@@ -90,9 +101,10 @@ void check_factors(const OwnFactors<T>& factors, const SparseMatrix<T>* matrix,
                          std::to_string(matrix->cols()));
 }
 
-std::string note_on_ranks(index_t num_ranks, const Device& device) {
-  return "solved by " + std::to_string(num_ranks) + " ranks with one " + device.info().kind +
-         " device each, whose kernels put sums of rows to each other";
+template <class T>
+std::string note_on_ranks(GivenInverse<T>& inverse) {
+  return "solved by " + std::to_string(inverse.ranks().transport.num_ranks()) + " ranks with one " +
+         inverse.device()->info().kind + " device each, whose kernels put sums of rows to each other";
 }
 
 /// Of what all ranks must pass alike: with different arguments they would wait for each other's messages.
@@ -168,6 +180,15 @@ struct TriangularSolver<T>::State {
       : plan(std::move(p)), method(options.method), team(options.threads),
         bandwidth(options.measure, options.cache_folder),
         device(options.triangle.plan.device), world(options.triangle.plan.world) {}
+
+  /// @param of  the matrix that reports describe
+  State(std::shared_ptr<GivenInverse<T>> inverse, const SparseMatrix<T>& of,
+        const TriangularSolverOptions& options)
+      : State(SolvePlan<T>(), options) {
+    over_ranks = std::move(inverse);
+    report = first_report(of, options);
+    report.notes.push_back(note_on_ranks(*over_ranks));
+  }
 
   void verify_against(std::shared_ptr<const SparseMatrix<T>> given) {
     matrix = std::move(given);
@@ -272,24 +293,19 @@ template <class T>
 Outcome<TriangularSolver<T>> TriangularSolver<T>::create(std::shared_ptr<const SparseMatrix<T>> triangle,
                                                          const TriangularSolverOptions& given,
                                                          Transport& transport) {
-  ThreadTeam alone(1);
   const TriangularSolverOptions options = options_of_hosts(given);
-  transport.set_watchdog(given.watchdog_seconds);
-  const RankTeam ranks{transport, alone, {given.watchdog_seconds}};
-  check_on_all(ranks, [&] {
+  const NewRanks ranks(transport, given.watchdog_seconds);
+  check_on_all(ranks.team, [&] {
     if (!triangle) throw UsageError("the triangle is null");
     triangle = own(std::move(triangle));
     check_triangle(*triangle, options);
     check_plan_over_ranks(given.triangle.plan);
   });
-  check_same_on_all(ranks, fingerprint_of(*triangle, given.triangle), "the triangle or its options",
+  check_same_on_all(ranks.team, fingerprint_of(*triangle, given.triangle), "the triangle or its options",
                     "pass the same on all ranks");
   auto inverse = RankTriangleInverse<T>::create(transport, *triangle, given);
   if (!inverse) return inverse.failure();
-  auto state = std::make_unique<State>(SolvePlan<T>(), options);
-  state->over_ranks = std::move(inverse).value();
-  state->report = first_report(*triangle, options);
-  state->report.notes.push_back(note_on_ranks(transport.num_ranks(), *state->over_ranks->device()));
+  auto state = std::make_unique<State>(std::move(inverse).value(), *triangle, options);
   state->verify_against(meant_triangle(std::move(triangle), options.triangle));
   return TriangularSolver(std::move(state));
 }
@@ -318,28 +334,24 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::from_factors(std::shared_ptr<c
                                                                std::shared_ptr<const SparseMatrix<T>> matrix,
                                                                const TriangularSolverOptions& given,
                                                                Transport& transport) {
-  ThreadTeam alone(1);
   const TriangularSolverOptions options = options_of_hosts(given);
-  transport.set_watchdog(given.watchdog_seconds);
-  const RankTeam ranks{transport, alone, {given.watchdog_seconds}};
-  check_on_all(ranks, [&] {
+  const NewRanks ranks(transport, given.watchdog_seconds);
+  check_on_all(ranks.team, [&] {
     if (!factors) throw UsageError("the factors are null");
     factors = own(std::move(factors));
     matrix = own(std::move(matrix));
     check_factors(*factors, matrix.get(), options);
     check_plan_over_ranks(factors->plan);
   });
-  check_same_on_all(ranks, fingerprint_of(*factors, matrix.get()), "the factors, A or the options",
+  check_same_on_all(ranks.team, fingerprint_of(*factors, matrix.get()), "the factors, A or the options",
                     "pass the same on all ranks");
   std::optional<Outcome<void>> checked;
-  check_on_all(ranks, [&] { checked = check_own_factors(*factors); });
+  check_on_all(ranks.team, [&] { checked = check_own_factors(*factors); });
   if (!*checked) return checked->failure();
   auto inverse = RankFactorsInverse<T>::create(transport, factors, given);
   if (!inverse) return inverse.failure();
-  auto state = std::make_unique<State>(SolvePlan<T>(), options);
-  state->over_ranks = std::move(inverse).value();
-  state->report = first_report(matrix ? *matrix : factors->lower, options);
-  state->report.notes.push_back(note_on_ranks(transport.num_ranks(), *state->over_ranks->device()));
+  auto state =
+      std::make_unique<State>(std::move(inverse).value(), matrix ? *matrix : factors->lower, options);
   state->verify_against(std::move(matrix));
   state->factors = std::move(factors);
   return TriangularSolver(std::move(state));

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "palmette/base/base.hpp"
 #include "palmette/solver/checks.hpp"
 #include "palmette/solver/long_products.hpp"
-#include "palmette/solver/scientific.hpp"
 #include "palmette/solver/updated_state.hpp"
 
 namespace palmette {

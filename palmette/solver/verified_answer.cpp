@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "palmette/base/base.hpp"
 #include "palmette/solver/answer_vectors.hpp"
 #include "palmette/solver/file_panels.hpp"
-#include "palmette/solver/scientific.hpp"
 #include "palmette/solver/singular_answer.hpp"
 #include "palmette/solver/singularity.hpp"
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <thread>
 
+#include "palmette/base/base.hpp"
 #include "palmette/transport/timeline.hpp"
 
 namespace palmette {
@@ -25,7 +26,7 @@ class Watchdog {
     if (since_.seconds() < seconds_) return;
     const std::string why = "rank " + std::to_string(transport_.rank()) + " of " +
                             std::to_string(transport_.num_ranks()) + " has waited " +
-                            std::to_string(seconds_) + " s for " + program_.waiting_for();
+                            text_of_seconds(seconds_) + " for " + program_.waiting_for();
     transport_.abandon(why);
     throw BrokenRun(why);
   }

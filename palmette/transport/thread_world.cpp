@@ -5,6 +5,7 @@
 #include <numeric>
 #include <thread>
 
+#include "palmette/base/base.hpp"
 #include "palmette/transport/held_offers.hpp"
 #include "palmette/transport/thread_world.hpp"
 
@@ -118,7 +119,7 @@ class Meeting {
     for (std::size_t other = 0; other < here_.size(); ++other)
       if (here_[other] == 0) who += (who.empty() ? "rank " : ", rank ") + std::to_string(other);
     return "rank " + std::to_string(rank) + " of " + std::to_string(here_.size()) + " has waited " +
-           std::to_string(seconds) + " s for all to agree; not come: " + who;
+           text_of_seconds(seconds) + " for all to agree; not come: " + who;
   }
 
   std::mutex mutex_;

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from . import _core as _bindings
 from . import _input
-from ._verified import checked_trans
+from ._verified import OfMatrix, checked_trans
 from .errors import DimensionError, UnverifiedWarning, UsageError
 
 
@@ -181,23 +181,13 @@ class LowRank:
         return sparse.csc_array(part)
 
 
-class UpdatedSolver:
+class UpdatedSolver(OfMatrix):
     """The solver of A + U Vᵀ, made by `Solver.update`. Solves are thread-safe, refined, and verified against
     A, U and V."""
 
     def __init__(self, core: Any, shape: Tuple[int, int], dtype: np.dtype) -> None:
         self._core, self._shape, self._dtype = core, shape, dtype
         self._report = core.report()
-
-    @property
-    def shape(self) -> Tuple[int, int]:
-        """Shape of the matrix."""
-        return self._shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Scalar type of the solver."""
-        return self._dtype
 
     @property
     def report(self) -> Dict[str, Any]:

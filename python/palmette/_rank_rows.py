@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sparse
 
 from . import _input
-from ._verified import count
+from ._verified import SolveOptions, count, warn_unverified
 from .errors import DimensionError, Error, UsageError
 
 try:
@@ -116,9 +116,31 @@ def core_options(
     }
 
 
+class RankSolves:
+    """Solves of all processes together."""
+
+    _core: Any
+    _comm: Any
+    _dtype: np.dtype
+    _shape: Tuple[int, int]  # of what this process has of the matrix
+    _report: Dict[str, Any]
+
+    def _answer(self, b: Any, options: SolveOptions) -> np.ndarray:
+        request = together(self._comm, options.for_core)
+        rhs = own_right_hand_sides(self._comm, b, self._shape[0], self._dtype)
+        if rhs.is_split and options.trans == "H":
+            request["trans"] = "T"
+        x = np.empty(rhs.columns.shape, dtype=self._dtype, order="F")
+        self._report = self._core.solve(rhs.columns, x, request)
+        if not self._report["verify"]["verified"]:
+            warn_unverified(self._report)
+        return rhs.answer(x)
+
+
 class OfRows:
     """What has some rows of a matrix on each process."""
 
+    _dtype: np.dtype
     _shape: Tuple[int, int]
     _first_row: int
 
@@ -126,6 +148,11 @@ class OfRows:
     def shape(self) -> Tuple[int, int]:
         """Shape of the whole matrix."""
         return (self._shape[1], self._shape[1])
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Scalar type: the widest of all processes."""
+        return self._dtype
 
     @property
     def rows(self) -> range:

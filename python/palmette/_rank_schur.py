@@ -83,11 +83,6 @@ class RowSchurComplement(OfRows, Complement):
             warnings.warn(self._report["notes"][0], UnverifiedWarning, stacklevel=2)
 
     @property
-    def dtype(self) -> np.dtype:
-        """Scalar type of S: the widest of all processes."""
-        return self._dtype
-
-    @property
     def S(self) -> np.ndarray:
         """This process's part of S, in Fortran order: all of it, nothing, or its blocks."""
         return self._complement

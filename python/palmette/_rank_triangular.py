@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, Optional, Tuple, Union
+from typing import Any, Dict, Optional, Union
 
 import numpy as np
 import scipy.sparse as sparse
 
 from . import _input
-from ._rank_rows import _mpi, communicator_of, core_rows, own_right_hand_sides, together
+from ._rank_rows import RankSolves, _mpi, communicator_of, core_rows, together
 from ._triangular import GivenFactors, given_factors
-from ._verified import SolveOptions, VerifiedSolves, count
+from ._verified import OfMatrix, SolveOptions, count
 from .errors import UsageError
 
 
-class _WholeSolves:
+class _WholeSolves(OfMatrix, RankSolves):
     """What has the whole matrix on every process, and a core that solves with it."""
-
-    _core: Any
-    _comm: Any
-    _dtype: np.dtype
-    _shape: Tuple[int, int]
-    _report: Dict[str, Any]
-
-    @property
-    def shape(self) -> Tuple[int, int]:
-        """Shape of the matrix."""
-        return self._shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Scalar type of the solver."""
-        return self._dtype
 
     @property
     def report(self) -> Dict[str, Any]:
@@ -71,16 +55,7 @@ class _WholeSolves:
         UnverifiedWarning
             On all processes, if the backward error of x is above its bound.
         """
-        options = SolveOptions(trans, refine, condition, repeat)
-        request = together(self._comm, options.for_core)
-        rhs = own_right_hand_sides(self._comm, b, self._shape[0], self._dtype)
-        if rhs.is_split and trans == "H":
-            request["trans"] = "T"
-        x = np.empty(rhs.columns.shape, dtype=self._dtype, order="F")
-        self._report = self._core.solve(rhs.columns, x, request)
-        if not self._report["verify"]["verified"]:
-            VerifiedSolves._warn(self._report)
-        return rhs.answer(x)
+        return self._answer(b, SolveOptions(trans, refine, condition, repeat))
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(f"a {type(self).__name__} cannot be pickled: it lies on devices of many processes")

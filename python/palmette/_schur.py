@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _input
 from ._threads import allowed_threads
-from ._verified import count
+from ._verified import OfMatrix, count
 from .errors import DimensionError, UnverifiedWarning
 
 
@@ -40,7 +40,7 @@ class Complement:
         return b.astype(common, copy=False), part.astype(common, copy=False)
 
 
-class SchurComplement(Complement):
+class SchurComplement(Complement, OfMatrix):
     """A with its interior eliminated: S = A_BB − A_BI A_II⁻¹ A_IB on the boundary B, dense.
 
     The boundary comes last in the order of elimination, and the factorization stops before it. To solve
@@ -102,16 +102,6 @@ class SchurComplement(Complement):
         self._complement = self._core.complement().reshape((m, m), order="F")
         if not self._report["verified"]:
             warnings.warn(self._report["notes"][0], UnverifiedWarning, stacklevel=2)
-
-    @property
-    def shape(self) -> Tuple[int, int]:
-        """Shape of A."""
-        return self._shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Scalar type of S."""
-        return self._dtype
 
     @property
     def S(self) -> np.ndarray:

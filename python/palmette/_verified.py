@@ -83,12 +83,43 @@ class SolveOptions(NamedTuple):
 USUAL_OPTIONS = SolveOptions()
 
 
-class VerifiedSolves:
+def warn_unverified(report: Dict[str, Any]) -> None:
+    """Warn that the solution of this report is not verified."""
+    verify = report["verify"]
+    notes = [note for note in report["notes"] if note.startswith("NOT VERIFIED")]
+    text = (
+        notes[0]
+        if notes
+        else (
+            f"NOT VERIFIED: the backward error {verify['backward_error']:.1e} exceeds its bound "
+            f"{verify['bound']:.1e}"
+        )
+    )
+    category = UnverifiedWarning if verify["singular_distance"] is None else SingularWarning
+    warnings.warn(text, category, stacklevel=_frames_to_the_user())
+
+
+class OfMatrix:
+    """What belongs to one matrix, which this process has whole."""
+
+    _dtype: np.dtype
+    _shape: Tuple[int, int]
+
+    @property
+    def shape(self) -> Tuple[int, int]:
+        """Shape of the matrix."""
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype:
+        """Scalar type: float32, float64, complex64 or complex128."""
+        return self._dtype
+
+
+class VerifiedSolves(OfMatrix):
     """What all solvers have in common: solves that are verified, and the report of the last one."""
 
     _core: Any
-    _dtype: np.dtype
-    _shape: Tuple[int, int]
     _nnz: int
     _told: Any  # the report of the library; a dict after the first access
     _refactoring: threading.Lock
@@ -99,16 +130,6 @@ class VerifiedSolves:
     def _most_threads(self) -> int:
         """The most threads that may solve now; 0: as many as the solver has."""
         return 0 if self._told_threads else allowed_threads()
-
-    @property
-    def shape(self) -> Tuple[int, int]:
-        """Shape of the matrix."""
-        return self._shape
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Scalar type of the solver: float32, float64, complex64 or complex128."""
-        return self._dtype
 
     @property
     def nnz(self) -> int:
@@ -269,7 +290,7 @@ class VerifiedSolves:
     def _warn_if_unverified(self, told: Any) -> None:
         if not told.verified and (self.tell_singular or not told.singular):
             self.tell_singular = not told.singular
-            self._warn(told.as_dict())
+            warn_unverified(told.as_dict())
 
     def _solve_quietly(self, b: Any, options: SolveOptions) -> Tuple[np.ndarray, Any]:
         """x and its report, without a warning if x is not verified."""
@@ -305,21 +326,6 @@ class VerifiedSolves:
             return None
         self._told = told
         return x, told
-
-    @staticmethod
-    def _warn(report: Dict[str, Any]) -> None:
-        verify = report["verify"]
-        notes = [note for note in report["notes"] if note.startswith("NOT VERIFIED")]
-        text = (
-            notes[0]
-            if notes
-            else (
-                f"NOT VERIFIED: the backward error {verify['backward_error']:.1e} exceeds its bound "
-                f"{verify['bound']:.1e}"
-            )
-        )
-        category = UnverifiedWarning if verify["singular_distance"] is None else SingularWarning
-        warnings.warn(text, category, stacklevel=_frames_to_the_user())
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         raise TypeError(

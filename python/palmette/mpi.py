@@ -25,6 +25,7 @@ from ._rank_entries import RankEntries
 from ._rank_rows import (
     OfRows,
     OwnRows,
+    RankSolves,
     _mpi,
     as_csr,
     communicator_of,
@@ -37,7 +38,7 @@ from ._rank_schur import BlockCyclic, RowSchurComplement
 from ._rank_triangular import FactoredMatrix, TriangularSolver, from_factors
 from ._solver import Inertia, SlogdetResult
 from ._verified import SolveOptions, checked_trans, _frames_to_the_user
-from .errors import DimensionError, SingularWarning, UnverifiedWarning, UsageError
+from .errors import DimensionError, UnverifiedWarning, UsageError
 
 __all__ = [
     "BlockCyclic",
@@ -52,7 +53,7 @@ __all__ = [
 ]
 
 
-class RowSolver(OfRows, RankEntries):
+class RowSolver(OfRows, RankSolves, RankEntries):
     """A matrix factored over MPI ranks, each of which provides some of its rows.
 
     Parameters
@@ -150,11 +151,6 @@ class RowSolver(OfRows, RankEntries):
         self._report = self._core.report()
 
     @property
-    def dtype(self) -> np.dtype:
-        """Scalar type of the solver: the widest of all processes."""
-        return self._dtype
-
-    @property
     def kind(self) -> str:
         """Kind of the factorization: "llt", "ldlt" or "lu"."""
         return self._report["factorize"]["kind"]
@@ -194,18 +190,7 @@ class RowSolver(OfRows, RankEntries):
             On all processes, if the backward error of x is above its bound; `SingularWarning` if the matrix
             is singular.
         """
-        options = SolveOptions(trans, refine, condition, repeat)
-        request = together(self._comm, options.for_core)
-        rhs = own_right_hand_sides(self._comm, b, self._shape[0], self._dtype)
-        if rhs.is_split and trans == "H":
-            request["trans"] = "T"
-        x = np.empty(rhs.columns.shape, dtype=self._dtype, order="F")
-        self._report = self._core.solve(rhs.columns, x, request)
-        verify = self._report["verify"]
-        if not verify["verified"]:
-            category = UnverifiedWarning if verify["singular_distance"] is None else SingularWarning
-            warnings.warn(self._report["notes"][0], category, stacklevel=_frames_to_the_user())
-        return rhs.answer(x)
+        return self._answer(b, SolveOptions(trans, refine, condition, repeat))
 
     def refactor(self, A: Any) -> None:
         """Factorize a matrix of the same rows and pattern again, with the same ordering, scaling and
@@ -342,24 +327,14 @@ class RowSolver(OfRows, RankEntries):
         )
 
 
-class UpdatedRowSolver:
+class UpdatedRowSolver(OfRows):
     """The solver of A + U Vᵀ over MPI ranks, made by `RowSolver.update`. Solves are refined, and verified
     against A, U and V."""
 
     def __init__(self, core: Any, solver: RowSolver) -> None:
         self._core, self._comm = core, solver._comm
-        self._shape, self._dtype = solver._shape, solver._dtype
+        self._shape, self._dtype, self._first_row = solver._shape, solver._dtype, solver._first_row
         self._report = core.report()
-
-    @property
-    def shape(self) -> Tuple[int, int]:
-        """Shape of the whole matrix."""
-        return (self._shape[1], self._shape[1])
-
-    @property
-    def dtype(self) -> np.dtype:
-        """Scalar type of the solver."""
-        return self._dtype
 
     @property
     def report(self) -> Dict[str, Any]:

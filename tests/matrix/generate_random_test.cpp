@@ -53,8 +53,8 @@ offset_t longest_column(const SparsityPattern& pattern) {
 TEST(random_stream, is_splitmix64) {
   // The second word after the seed is mixed: state = mix(0 + weyl); published first outputs of splitmix64
   // from state 0 are 0xe220a8397b1dcdaf, 0x6e789e6aa1b965f4.
-  EXPECT_EQ(matrix_detail::mix_bits(0x9e3779b97f4a7c15ULL), 0xe220a8397b1dcdafULL);
-  EXPECT_EQ(matrix_detail::mix_bits(2 * 0x9e3779b97f4a7c15ULL), 0x6e789e6aa1b965f4ULL);
+  EXPECT_EQ(mix_bits(0x9e3779b97f4a7c15ULL), 0xe220a8397b1dcdafULL);
+  EXPECT_EQ(mix_bits(2 * 0x9e3779b97f4a7c15ULL), 0x6e789e6aa1b965f4ULL);
 }
 
 TEST(random_stream, stays_in_its_ranges_and_reaches_their_ends) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "palmette/base/base.hpp"
 #include "palmette/order/graph.hpp"
 #include "palmette/order/order.hpp"
 
@@ -126,16 +127,11 @@ inline std::vector<OrderingMethod> available_methods() {
   return methods;
 }
 
-/// A generator of reproducible numbers (splitmix64).
+/// A generator of reproducible numbers.
 class Dice {
  public:
-  explicit Dice(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    std::uint64_t word = (state_ += 0x9e3779b97f4a7c15ull);
-    word = (word ^ (word >> 30)) * 0xbf58476d1ce4e5b9ull;
-    word = (word ^ (word >> 27)) * 0x94d049bb133111ebull;
-    return word ^ (word >> 31);
-  }
+  explicit Dice(std::uint64_t seed) : stream_(seed) {}
+  std::uint64_t next() { return stream_.next(); }
   index_t below(index_t bound) { return static_cast<index_t>(next() % static_cast<std::uint64_t>(bound)); }
   double uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
   Permutation permutation(index_t n) {
@@ -146,7 +142,7 @@ class Dice {
   }
 
  private:
-  std::uint64_t state_;
+  SplitMix64 stream_;
 };
 
 /// A matrix from the rows of a dense array; zeros are not stored.

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <thread>
 
+#include "palmette/base/base.hpp"
+
 namespace palmette {
 namespace transport_detail {
 
@@ -64,8 +66,8 @@ void Communicator::wait(MPI_Request& request) {
     const std::string who = absent(request);
     if (who.empty()) return;
     const std::string why = "rank " + std::to_string(rank_) + " of " + std::to_string(num_ranks_) +
-                            " has waited " + std::to_string(since.seconds()) +
-                            " s for all to agree; not come: " + who;
+                            " has waited " + text_of_seconds(since.seconds()) +
+                            " for all to agree; not come: " + who;
     abandon(why);
     throw BrokenRun(why);
   }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 
+#include "palmette/base/base.hpp"
 #include "palmette/transport/mpi/communicator.hpp"
 #include "palmette/transport/mpi_world.hpp"
 
@@ -262,7 +263,7 @@ std::string MpiOneSided::self_test(int communicator, Publication publication, do
   }
   const int fault = plain.agree(missing > 0 ? 2 : good ? 0 : 1);
   if (fault == 0) return {};
-  return fault == 2 ? "one-sided messages did not arrive in " + std::to_string(seconds) + " s"
+  return fault == 2 ? "one-sided messages did not arrive in " + text_of_seconds(seconds)
                     : "one-sided messages arrived changed";
 }
 
