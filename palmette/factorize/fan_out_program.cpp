@@ -5,6 +5,12 @@
 
 namespace palmette::factorize_detail {
 
+namespace {
+
+RowRange rows_of(const Block& block) { return {block.first, block.first + block.count}; }
+
+}  // namespace
+
 template <class T>
 FanOutProgram<T>::FanOutProgram(const RankWork<T>& work, const RankFactorizeOptions& options,
                                 const Placement& placement, Transport& transport)
@@ -14,6 +20,7 @@ FanOutProgram<T>::FanOutProgram(const RankWork<T>& work, const RankFactorizeOpti
       messages_(work_, options.delivery, transport),
       waits_(work.fan, work.symbolic, placement),
       panels_(fan_.owned.panel.size()),
+      tallies_(fan_.owned.panel.size()),
       left_(fan_.owned.num_panels()) {
   for (int thread = 0; thread < options.threads; ++thread) scratch_.emplace_back(work.symbolic, options.kind);
   last_.resize(scratch_.size());
@@ -31,7 +38,7 @@ void FanOutProgram<T>::on_message(const Message& message) {
   const BlockNumbers& numbers = messages_.numbers();
   const offset_t number = messages_.number_of(message);
   if (numbers.is_diagonal(number))
-    waits_.diagonal_came(fan_.owned.panel_number(number - numbers.num_blocks), message.payload);
+    waits_.diagonal_came(fan_.panel_of[number - numbers.num_blocks], message.payload);
   else
     waits_.block_came(fan_.used_place(number), message.payload);
 }
@@ -52,7 +59,7 @@ bool FanOutProgram<T>::run_one_task(int thread) {
 template <class T>
 PivotTally FanOutProgram<T>::tally() const {
   PivotTally sum;
-  for (const auto& [supernode, part] : tallies_) sum.append(part);
+  for (const PivotTally& part : tallies_) sum.append(part);
   return sum;
 }
 
@@ -77,23 +84,55 @@ template <class T>
 void FanOutProgram<T>::take_step(index_t p, offset_t step, RankScratch<T>& scratch, DoneWork& done) {
   Panel& panel = panels_[p];
   const UpdateStep& what = fan_.steps[step];
+  if (what.own_panel != -1) return take_own_step(p, what, scratch, done);
   const index_t target = work_.supernode(p);
   FinishedBlock<T> right, left;
   // The right factor is the first or the last of the blocks that the step needs.
   const offset_t begin = fan_.need_ptr[step], end = fan_.need_ptr[step + 1];
   if (!find(fan_.needs[begin] == what.right ? begin : end - 1, what.source, right))
     panel.without_content = true;
-  const double triangles = work_.factor.kind == FactorKind::lu ? 2 : 1;
   for (offset_t need = begin; need < end; ++need) {
-    const offset_t block = fan_.needs[need];
-    const index_t row = work_.symbolic.blocks[block].row_supernode;
-    if (placement_.owner(row, target) != fan_.owned.rank) continue;  // needed only as right factor
+    const Block& block = work_.symbolic.blocks[fan_.needs[need]];
+    if (placement_.owner(block.row_supernode, target) != fan_.owned.rank)
+      continue;  // needed only as right factor
     if (!find(need, what.source, left)) panel.without_content = true;
     if (panel.without_content) continue;
-    work_.subtract({p, what.source, block, what.right}, left, right, scratch);
-    done.add(triangles * 2.0 * left.lower.rows * left.lower.cols * right.lower.rows,
-             std::min({left.lower.rows, left.lower.cols, right.lower.rows}));
+    work_.subtract({p, what.source, rows_of(block), work_.symbolic.blocks[what.right]}, left, right, scratch);
+    count_product(block, what, done);
   }
+}
+
+/// A step whose source is an own panel of all rows.
+template <class T>
+void FanOutProgram<T>::take_own_step(index_t p, const UpdateStep& what, RankScratch<T>& scratch,
+                                     DoneWork& done) {
+  Panel& panel = panels_[p];
+  if (panels_[what.own_panel].without_content) panel.without_content = true;
+  if (panel.without_content) return;
+  const SymbolicFactor& symbolic = work_.symbolic;
+  const index_t target = work_.supernode(p);
+  const Block& factors = symbolic.blocks[what.right];
+  const FinishedBlock<T> right = work_.own_rows(what.own_panel, rows_of(factors));
+  const auto subtract = [&](RowRange rows) {
+    work_.subtract({p, what.source, rows, factors}, work_.own_rows(what.own_panel, rows), right, scratch);
+  };
+  // Rows of all blocks at once, where they lie together on both sides.
+  const bool together = fan_.owned.by_parts[what.own_panel] == 0 && fan_.owned.by_parts[p] == 0;
+  if (together) subtract({factors.first, symbolic.num_rows_below(what.source)});
+  for (offset_t at = what.right; at < symbolic.block_ptr[what.source + 1]; ++at) {
+    const Block& block = symbolic.blocks[at];
+    if (placement_.owner(block.row_supernode, target) != fan_.owned.rank) continue;
+    if (!together) subtract(rows_of(block));
+    count_product(block, what, done);
+  }
+}
+
+/// Block by block, also where blocks are multiplied together: machines' descriptions are about such products.
+template <class T>
+void FanOutProgram<T>::count_product(const Block& left, const UpdateStep& what, DoneWork& done) const {
+  const double triangles = work_.factor.kind == FactorKind::lu ? 2 : 1;
+  const index_t width = work_.symbolic.width(what.source), columns = work_.symbolic.blocks[what.right].count;
+  done.add(triangles * 2.0 * left.count * width * columns, std::min({left.count, width, columns}));
 }
 
 template <class T>
@@ -105,7 +144,7 @@ bool FanOutProgram<T>::find(offset_t need, index_t source, FinishedBlock<T>& fou
     if (!block.without_content) found = messages_.read_block(shape, source, *block.bytes);
     return !block.without_content;
   }
-  const index_t p = fan_.owned.panel_number(source);
+  const index_t p = fan_.panel_of[source];
   if (panels_[p].without_content) return false;
   const index_t first_row = fan_.owned.own[own].first_row;
   found.lower = work_.factor.rows_of(work_.factor.lower, p, first_row, shape.count);
@@ -154,12 +193,10 @@ template <class T>
 void FanOutProgram<T>::make_diagonal(index_t p, DenseView<T> block) {
   Panel& panel = panels_[p];
   if (panel.without_content) return;
-  PivotTally tally;
-  const BadPivot bad = finish_diagonal(work_.parts(p, block), tally);
-  const std::lock_guard lock(mutex_);
-  tallies_.emplace(work_.supernode(p), std::move(tally));
+  const BadPivot bad = finish_diagonal(work_.parts(p, block), tallies_[p]);
   if (bad.supernode < 0) return;
   panel.without_content = true;
+  const std::lock_guard lock(mutex_);
   if (failure_.supernode < 0 || bad.supernode < failure_.supernode) failure_ = bad;
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <map>
 #include <mutex>
 
 #include "palmette/factorize/block_messages.hpp"
@@ -49,6 +48,8 @@ class FanOutProgram final : public RankProgram {
 
   DoneWork run_panel(index_t p, RankScratch<T>& scratch);
   void take_step(index_t p, offset_t step, RankScratch<T>& scratch, DoneWork& done);
+  void take_own_step(index_t p, const UpdateStep& what, RankScratch<T>& scratch, DoneWork& done);
+  void count_product(const Block& left, const UpdateStep& what, DoneWork& done) const;
   /// @returns false if the block arrived without content
   bool find(offset_t need, index_t source, FinishedBlock<T>& found) const;
   void finish_panel(index_t p, RankScratch<T>& scratch, DoneWork& done);
@@ -64,8 +65,8 @@ class FanOutProgram final : public RankProgram {
   PanelWaits waits_;
   std::vector<RankScratch<T>> scratch_;  // one for each thread
   std::vector<Panel> panels_;
-  std::mutex mutex_;                       // for the next two
-  std::map<index_t, PivotTally> tallies_;  // by supernode
+  std::vector<PivotTally> tallies_;  // by panel; empty where another rank has the diagonal block
+  std::mutex mutex_;                 // for the next one
   BadPivot failure_;
   std::atomic<index_t> left_;
   std::vector<TaskNote> last_;  // by thread

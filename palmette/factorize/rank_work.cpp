@@ -112,7 +112,7 @@ void RankWork<T>::assemble_upper() const {
     visit_column(scaled, column, [&](index_t row, const T& value) {
       const index_t s = symbolic.supernode_of[row];
       if (s >= block_row) return;
-      const index_t p = fan.owned.panel_number(s);
+      const index_t p = fan.panel_of[s];
       if (p == -1) return;
       const OwnBlock* const own = own_block(p, block_row);
       if (own == nullptr) return;
@@ -135,19 +135,32 @@ DenseView<const T> some_rows(DenseView<const T> view, index_t first, index_t row
 }  // namespace
 
 template <class T>
+FinishedBlock<T> RankWork<T>::own_rows(index_t p, RowRange rows) const {
+  const index_t first = symbolic.width(supernode(p)) + rows.first, count = rows.end - rows.first;
+  FinishedBlock<T> found;
+  found.lower = factor.rows_of(factor.lower, p, first, count);
+  if (factor.kind == FactorKind::lu) found.upper = factor.rows_of(factor.upper, p, first, count);
+  found.pairs = pairs(supernode(p));
+  return found;
+}
+
+template <class T>
 void RankWork<T>::subtract(const Update& update, const FinishedBlock<T>& left, const FinishedBlock<T>& right,
                            RankScratch<T>& scratch) const {
-  const std::span<const index_t> rows = rows_of_block(update.source, update.left_block),
-                                 columns = rows_of_block(update.source, update.right_block);
+  const Block& factors = update.right_block;
+  const std::span<const index_t> below = symbolic.rows_below(update.source),
+                                 rows = below.subspan(update.rows.first),
+                                 columns = below.subspan(factors.first, factors.count);
   const index_t begin = symbolic.supernode_begin[supernode(update.panel)];
   for (std::size_t column = 0; column < columns.size(); ++column)
     scratch.target_column[column] = columns[column] - begin;
-  const RowRange part =
-      part_of(update.panel, symbolic.blocks[update.left_block].row_supernode);
-  const bool symmetric = factor.kind != FactorKind::lu && update.left_block == update.right_block;
-  const auto one_side = [&](DenseView<const T> a, DenseView<const T> b, PanelArray<T>& panels) {
+  const RowRange part = part_of(update.panel, symbolic.supernode_of[rows[0]]);
+  const bool symmetric = factor.kind != FactorKind::lu && update.rows.first == factors.first;
+  // From row `skipped` of a on.
+  const auto one_side = [&](index_t skipped, DenseView<const T> a, DenseView<const T> b,
+                            PanelArray<T>& panels) {
     const DenseView<T> target = rows_of(panels, update.panel, part);
-    for (index_t first = 0; first < a.rows; first += slab_rows) {
+    for (index_t first = skipped; first < a.rows; first += slab_rows) {
       const index_t count = std::min(slab_rows, a.rows - first);
       for (index_t row = 0; row < count; ++row)
         scratch.target_row[row] = scratch.local_row[rows[first + row]] - part.first;
@@ -158,14 +171,15 @@ void RankWork<T>::subtract(const Update& update, const FinishedBlock<T>& left, c
     }
   };
   if (factor.kind == FactorKind::lu) {
-    one_side(left.lower, right.upper, factor.lower);
-    if (update.left_block != update.right_block) one_side(left.upper, right.lower, factor.upper);
+    one_side(0, left.lower, right.upper, factor.lower);
+    const index_t diagonal_rows = std::max(factors.first + factors.count - update.rows.first, 0);
+    one_side(diagonal_rows, left.upper, right.lower, factor.upper);
   } else if (factor.kind == FactorKind::ldlt) {
     const DenseView<T> scaled{scratch.scaled.data(), right.lower.rows, right.lower.cols, right.lower.rows};
     multiply_by_pairs<T>(right.pairs, right.lower, scaled);
-    one_side(left.lower, scaled, factor.lower);
+    one_side(0, left.lower, scaled, factor.lower);
   } else {
-    one_side(left.lower, right.lower, factor.lower);
+    one_side(0, left.lower, right.lower, factor.lower);
   }
 }
 

@@ -73,12 +73,15 @@ struct RankWork {
   void assemble_lower(index_t p, const RankScratch<T>& scratch) const;
   /// All of `upper` ← the matrix's entries above the diagonal blocks, and zeros.
   void assemble_upper() const;
+  /// Rows of an own panel that has all rows of its supernode. @param rows  places in the list of rows below,
+  ///   of one block if the panel is stored by parts
+  FinishedBlock<T> own_rows(index_t p, RowRange rows) const;
   /// Panel p ← panel p − `left` times `right`; its rows are mapped.
   struct Update {
     index_t panel;
     index_t source;
-    offset_t left_block;
-    offset_t right_block;
+    RowRange rows;       ///< places of those of `left` in the source's list of rows; of one part of panel p
+    Block right_block;   ///< of the source; rows.first is its first row or lies beyond it
   };
   void subtract(const Update& update, const FinishedBlock<T>& left, const FinishedBlock<T>& right,
                 RankScratch<T>& scratch) const;

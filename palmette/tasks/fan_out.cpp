@@ -6,14 +6,26 @@
 namespace palmette {
 namespace {
 
+/// The first of a supernode's blocks whose rows are outside of the whole subtrees that the supernode is in;
+/// what is in them lies, like the supernode, on one rank.
+std::size_t first_outside(const Placement& placement, index_t supernode, std::span<const Block> blocks) {
+  if (!placement.lies_whole(supernode)) return 0;
+  const index_t end = placement.units.group_begin[placement.units.group_of(supernode) + 1];
+  const auto outside = std::partition_point(blocks.begin(), blocks.end(), [&](const Block& block) {
+    return block.row_supernode < end;
+  });
+  return static_cast<std::size_t>(outside - blocks.begin());
+}
+
 /// Ranks that read block number `at` of a supernode's blocks: as left factor of targets (its rows, columns of
 /// a block before it or of itself), as right factor of targets (rows of a block behind it or of itself, its
-/// columns).
-void readers_of(const Placement& placement, std::span<const Block> blocks, std::size_t at,
-                std::vector<index_t>& ranks) {
+/// columns). The supernode's owner is left out if only blocks before `outside` make it one of them.
+void readers_of(const Placement& placement, std::span<const Block> blocks, std::size_t outside,
+                std::size_t at, std::vector<index_t>& ranks) {
   ranks.clear();
+  if (at < outside) return;
   const index_t own = blocks[at].row_supernode;
-  for (std::size_t other = 0; other < blocks.size(); ++other)
+  for (std::size_t other = outside; other < blocks.size(); ++other)
     ranks.push_back(other <= at ? placement.owner(own, blocks[other].row_supernode)
                                 : placement.owner(blocks[other].row_supernode, own));
   std::sort(ranks.begin(), ranks.end());
@@ -37,6 +49,7 @@ class FanOutBuilder {
     result_.owned = owned_blocks(symbolic, placement, rank);
     result_.num_ranks = placement.num_ranks();
     result_.num_eliminated = supernodes_before(symbolic, columns_last);
+    find_own_panels();
   }
 
   FanOut build() {
@@ -50,6 +63,19 @@ class FanOutBuilder {
   }
 
  private:
+  /// Panels of which the rank has the diagonal block and all blocks below.
+  void find_own_panels() {
+    own_panel_.assign(symbolic_.num_supernodes(), -1);
+    result_.panel_of = own_panel_;
+    for (index_t p = 0; p < result_.owned.num_panels(); ++p) {
+      const index_t s = result_.owned.panel[p];
+      result_.panel_of[s] = p;
+      if (result_.owned.owns_diagonal[p] != 0 &&
+          result_.owned.blocks_of_panel(p).size() == symbolic_.blocks_of(s).size())
+        own_panel_[s] = p;
+    }
+  }
+
   void append_others(std::vector<index_t>& to) const {
     for (const index_t rank : ranks_)
       if (rank != result_.owned.rank) to.push_back(rank);
@@ -59,8 +85,10 @@ class FanOutBuilder {
     const index_t s = result_.owned.panel[p];
     const std::span<const Block> blocks = symbolic_.blocks_of(s);
     const bool is_sent = s < result_.num_eliminated;
+    const std::size_t outside = first_outside(placement_, s, blocks);
     for (const OwnBlock& own : result_.owned.blocks_of_panel(p)) {
-      readers_of(placement_, blocks, static_cast<std::size_t>(own.block - symbolic_.block_ptr[s]), ranks_);
+      const auto at = static_cast<std::size_t>(own.block - symbolic_.block_ptr[s]);
+      readers_of(placement_, blocks, outside, at, ranks_);
       if (is_sent) append_others(result_.goes_to);
       result_.goes_ptr.push_back(static_cast<offset_t>(result_.goes_to.size()));
     }
@@ -76,19 +104,34 @@ class FanOutBuilder {
     const index_t target = result_.owned.panel[p];
     for (const Updater& updater : symbolic_.updaters_of(target)) {
       if (updater.source >= result_.num_eliminated) break;  // sources ascend
-      const std::span<const Block> blocks = symbolic_.blocks_of(updater.source);
-      const offset_t first = symbolic_.block_ptr[updater.source];
-      const auto right = static_cast<std::size_t>(updater.block - first);
-      const std::size_t before = result_.needs.size();
-      for (std::size_t at = right; at < blocks.size(); ++at)
-        if (placement_.owner(blocks[at].row_supernode, target) == result_.owned.rank)
-          result_.needs.push_back(first + static_cast<offset_t>(at));
-      if (result_.needs.size() == before) continue;
-      if (result_.needs[before] != updater.block) result_.needs.push_back(updater.block);
-      result_.steps.push_back({updater.source, updater.block});
+      const index_t own_panel = own_panel_[updater.source];
+      if (own_panel != -1 ? !add_right(target, updater) : !add_needs(target, updater)) continue;
+      result_.steps.push_back({updater.source, own_panel, updater.block});
       result_.need_ptr.push_back(static_cast<offset_t>(result_.needs.size()));
     }
     result_.step_ptr.push_back(static_cast<offset_t>(result_.steps.size()));
+  }
+
+  /// @returns whether the update affects rows of this rank
+  bool add_needs(index_t target, const Updater& updater) {
+    const std::size_t before = result_.needs.size();
+    for (offset_t block = updater.block; block < symbolic_.block_ptr[updater.source + 1]; ++block)
+      if (is_ours(block, target)) result_.needs.push_back(block);
+    if (result_.needs.size() == before) return false;
+    if (result_.needs[before] != updater.block) result_.needs.push_back(updater.block);
+    return true;
+  }
+  bool add_right(index_t target, const Updater& updater) {
+    const offset_t end = symbolic_.block_ptr[updater.source + 1];
+    offset_t block = updater.block;
+    while (block < end && !is_ours(block, target)) ++block;
+    if (block == end) return false;
+    result_.needs.push_back(updater.block);
+    return true;
+  }
+  /// Whether the rank has the rows of this block in the target's panel.
+  bool is_ours(offset_t block, index_t target) const {
+    return placement_.owner(symbolic_.blocks[block].row_supernode, target) == result_.owned.rank;
   }
 
   void invert_needs() {
@@ -124,7 +167,9 @@ class FanOutBuilder {
     }
   }
 
-  /// The cost of a path is the sum of its supernodes' own costs.
+  /// The cost of a path is the sum of its supernodes' own costs. Panels of one whole subtree all have that of
+  /// its longest path: they run one after the other in ascending order, so that a panel's updates come from
+  /// panels that are still in cache.
   void add_priorities() {
     std::vector<double> path(symbolic_.num_supernodes());
     for (index_t s = symbolic_.num_supernodes() - 1; s >= 0; --s) {
@@ -133,12 +178,19 @@ class FanOutBuilder {
       path[s] =
           width * width * rows + (parent == -1 ? 0 : path[parent]);
     }
+    const std::vector<index_t>& begin = placement_.units.group_begin;
+    for (std::size_t unit = 0; unit + 1 < begin.size(); ++unit)
+      if (placement_.is_whole[unit] != 0) {
+        const auto first = path.begin() + begin[unit], end = path.begin() + begin[unit + 1];
+        std::fill(first, end, *std::max_element(first, end));
+      }
     for (const index_t s : result_.owned.panel) result_.priority.push_back(path[s]);
   }
 
   const SymbolicFactor& symbolic_;
   const Placement& placement_;
   std::vector<index_t> ranks_;
+  std::vector<index_t> own_panel_;  // by supernode; −1: other ranks have some of it
   FanOut result_;
 };
 
@@ -151,8 +203,8 @@ offset_t FanOut::used_place(offset_t block) const {
 }
 
 offset_t FanOut::memory_bytes() const {
-  return owned.memory_bytes() + bytes_of(step_ptr) + bytes_of(steps) + bytes_of(need_ptr) + bytes_of(needs) +
-         bytes_of(need_place) + bytes_of(used_own) + bytes_of(own_used) + bytes_of(used_block) +
+  return owned.memory_bytes() + bytes_of(panel_of) + bytes_of(step_ptr) + bytes_of(steps) +
+         bytes_of(need_ptr) + bytes_of(needs) + bytes_of(need_place) + bytes_of(used_own) + bytes_of(own_used) + bytes_of(used_block) +
          bytes_of(use_ptr) + bytes_of(use) + bytes_of(goes_ptr) + bytes_of(goes_to) +
          bytes_of(diagonal_goes_ptr) + bytes_of(diagonal_goes_to) + bytes_of(priority);
 }
@@ -202,8 +254,9 @@ void for_each_finished_block(const SymbolicFactor& symbolic, const Placement& pl
     const std::span<const Block> blocks = symbolic.blocks_of(s);
     ranks_below(placement, s, blocks, ranks);
     say(placement.owner(s, s), ranks, numbers.diagonal(s));
+    const std::size_t outside = first_outside(placement, s, blocks);
     for (std::size_t at = 0; at < blocks.size(); ++at) {
-      readers_of(placement, blocks, at, ranks);
+      readers_of(placement, blocks, outside, at, ranks);
       say(placement.owner(blocks[at].row_supernode, s), ranks,
           symbolic.block_ptr[s] + static_cast<offset_t>(at));
     }

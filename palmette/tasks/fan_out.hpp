@@ -27,8 +27,9 @@ struct BlockNumbers {
 
 /// One update: subtract (rows of `source` below) · (rows of `right`)ᵀ from the rank's rows of panel `target`.
 struct UpdateStep {
-  index_t source = 0;     ///< supernode
-  offset_t right = 0;     ///< block of rows `target` in the columns of `source`
+  index_t source = 0;      ///< supernode
+  index_t own_panel = -1;  ///< the rank's panel of `source`, if it has all of that
+  offset_t right = 0;      ///< block of rows `target` in the columns of `source`
 };
 
 /// What a rank owns, computes and sends. Constant after construction.
@@ -36,12 +37,14 @@ struct FanOut {
   OwnedBlocks owned;
   index_t num_ranks = 1;
   index_t num_eliminated = 0;  ///< supernodes; the later ones only take updates
+  std::vector<index_t> panel_of;  ///< length supernodes: place in owned.panel, −1 for none; as panel_number
 
   // Updates of own panels.
   std::vector<offset_t> step_ptr = {0};          // length panels + 1
   std::vector<UpdateStep> steps;                 // source ascending within a panel
   std::vector<offset_t> need_ptr = {0};          // length steps + 1
-  std::vector<offset_t> needs;                   // blocks that a step reads, each once
+  // blocks that a step reads, each once; of an own panel `right` alone, since it is there with all others
+  std::vector<offset_t> needs;
   std::vector<offset_t> need_place;              // their places in used_block
 
   // Blocks by the steps that read them.
@@ -59,7 +62,7 @@ struct FanOut {
   std::vector<offset_t> diagonal_goes_ptr = {0}; // length panels + 1
   std::vector<index_t> diagonal_goes_to;         // ranks, ascending
 
-  // length panels: cost of the path from this panel to the root
+  // length panels: cost of the path from this panel, or from its whole subtree, to the root
   std::vector<double> priority;
 
   /// Place of a block in used_block; −1 if no step of this rank reads it.
@@ -76,7 +79,8 @@ index_t supernodes_before(const SymbolicFactor& symbolic, index_t columns_last);
 
 /// @param columns_last  as FactorizeOptions: their panels take updates, but are neither finished nor sent
 /// @throws UsageError if there is no such rank
-/// @cost  Σ over supernodes of the square of their number of blocks; every rank reads the whole structure
+/// @cost  Σ over the rank's supernodes outside of whole subtrees of the square of their number of blocks, and
+///   the number of all other blocks; every rank reads the whole structure
 /// @source [Jacquelin et al. 2016]
 FanOut fan_out(const SymbolicFactor& symbolic, const Placement& placement, index_t rank,
                index_t columns_last = 0);
