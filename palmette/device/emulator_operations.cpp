@@ -363,7 +363,6 @@ void before_atomic(const AtomicAccess& access) {
 }
 
 void after_atomic(const AtomicAccess& access, bool changed) {
-  constexpr int repeats_of_a_spin = 32;
   Lane& lane = *world->current;
   if (access.kind != 'l') {
     lane.watched.clear();
@@ -375,9 +374,11 @@ void after_atomic(const AtomicAccess& access, bool changed) {
   }
   watch(lane, access);
   if (world->options.find_races) acquire(lane, access);
-  if (lane.repeats <= repeats_of_a_spin) return;
+  if (lane.repeats <= world->repeats_of_a_spin) return;
   lane.repeats = 0;
-  park(lane);  // a loop that spins without pause
+  lane.seems_to_wait = true;
+  park(lane);  // a loop that spins without pause, or loads of what is known already
+  lane.seems_to_wait = false;
 }
 
 namespace {

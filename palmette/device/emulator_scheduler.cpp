@@ -133,10 +133,9 @@ void go_on_without(Lane& lane) {
       if (other.state == State::block_barrier) make_runnable(other);
   }
   const int warp = lane.index / 32;
-  const auto waiting = std::find_if(block.lanes.begin(), block.lanes.end(), [&](const Lane& other) {
-    return other.state == State::warp && other.index / 32 == warp;
-  });
-  if (waiting != block.lanes.end()) finish_warp_collective(block, warp, *waiting);
+  // Each, since lanes of one warp may have come to different collectives.
+  for (Lane& other : block.lanes)
+    if (other.state == State::warp && other.index / 32 == warp) finish_warp_collective(block, warp, other);
 }
 
 void end_block(Block& block, const Lane& last) {
@@ -249,30 +248,59 @@ bool reveal_delayed_stores() {
   return hidden && !w.runnable.empty();
 }
 
+/// Parked threads of which `may_go_on` is true look again. @returns whether there is one
+template <class MayGoOn>
+bool wake_parked(const MayGoOn& may_go_on) {
+  std::vector<Lane*> found;
+  for (Block& block : world->blocks)
+    for (Lane& lane : block.lanes)
+      if (lane.state == State::parked && may_go_on(lane)) found.push_back(&lane);
+  for (Lane* const lane : found) unpark(*lane);
+  return !found.empty();
+}
+
+/// Those for whom memory holds something else than they have seen. Stores wake who waits for exactly their
+/// bytes; after this, nobody waits for a change that has happened.
+bool wake_who_would_see_a_change() {
+  return wake_parked([](const Lane& lane) {
+    return std::any_of(lane.watched.begin(), lane.watched.end(), [](const Watched& seen) {
+      return std::memcmp(seen.at, seen.value.data(), static_cast<std::size_t>(seen.bytes)) != 0;
+    });
+  });
+}
+
 /// A thread that polls more places than it remembers may have been parked although one of them changed: it
-/// looks again, as long as something was written since the last time. @returns whether there is one
+/// looks again, as long as something was written since the last time.
 bool wake_the_forgetful() {
   World& w = *world;
   if (w.writes == w.writes_when_woken) return false;
   w.writes_when_woken = w.writes;
-  std::vector<Lane*> forgetful;
-  for (Block& block : w.blocks)
-    for (Lane& lane : block.lanes)
-      if (lane.state == State::parked && lane.forgot) forgetful.push_back(&lane);
-  for (Lane* const lane : forgetful) unpark(*lane);
-  return !forgetful.empty();
+  return wake_parked([](const Lane& lane) { return lane.forgot; });
 }
 
-/// All that wait look once more, while the options allow it. @returns whether there is one
-bool let_all_look_again() {
+/// Those that only seem to wait, since they have loaded one value many times without a pause, go on: between
+/// the loads they may have done what they had to do. Each time that nothing has been written since the last
+/// one, they may load twice as often before they seem to wait again.
+bool wake_who_seem_to_wait() {
+  constexpr int most_repeats = 1 << 10;
   World& w = *world;
-  if (w.options.last_looks-- <= 0) return false;
-  std::vector<Lane*> waiting;
-  for (Block& block : w.blocks)
-    for (Lane& lane : block.lanes)
-      if (lane.state == State::parked) waiting.push_back(&lane);
-  for (Lane* const lane : waiting) unpark(*lane);
-  return !waiting.empty();
+  if (w.writes != w.writes_when_doubted) w.repeats_of_a_spin = World::fewest_repeats;
+  if (w.repeats_of_a_spin >= most_repeats) return false;
+  w.writes_when_doubted = w.writes;
+  w.repeats_of_a_spin *= 2;
+  return wake_parked([](const Lane& lane) { return lane.seems_to_wait; });
+}
+
+/// All that wait look once more, while the options allow it.
+bool let_all_look_again() {
+  if (world->options.last_looks-- <= 0) return false;
+  return wake_parked([](const Lane&) { return true; });
+}
+
+/// When no thread can go on. @returns whether there is one after all
+bool find_who_can_go_on() {
+  return reveal_delayed_stores() || wake_who_would_see_a_change() || wake_the_forgetful() ||
+         wake_who_seem_to_wait() || let_all_look_again();
 }
 
 void run_lane() {
@@ -304,7 +332,7 @@ void schedule() {
       run_lane();
     } else if (w.blocks.empty()) {
       return;
-    } else if (!reveal_delayed_stores() && !wake_the_forgetful() && !let_all_look_again()) {
+    } else if (!find_who_can_go_on()) {
       return describe_deadlock();
     }
   }

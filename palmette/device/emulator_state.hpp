@@ -133,6 +133,7 @@ struct Lane {
   const void* last_load = nullptr;
   AtomicBits last_value{};
   int repeats = 0;
+  bool seems_to_wait = false;    ///< parked for such a loop
   bool waits = false;            ///< in a loop with a pause, which it has not left
   int in_flight = 0;             ///< own puts that have not arrived
   int barriers = 0;              ///< of the block, passed so far
@@ -230,6 +231,9 @@ struct World {
   std::unordered_map<const void*, std::vector<Lane*>> parked;  ///< by what they wait to see changed
   std::int64_t writes = 0;               ///< atomic stores and additions that changed a value
   std::int64_t writes_when_woken = -1;   ///< when the forgetful were last woken
+  static constexpr int fewest_repeats = 32;
+  int repeats_of_a_spin = fewest_repeats;  ///< loads of one value, without a pause, that seem to be a wait
+  std::int64_t writes_when_doubted = -1;   ///< when those that seemed to wait were last woken
   std::vector<int> free_slots;
   std::list<Put> network;
   Lane* current = nullptr;

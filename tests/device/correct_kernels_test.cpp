@@ -81,6 +81,37 @@ TEST(Emulator, wavefronts_of_64_threads_in_step_raise_no_report_and_leave_the_sa
   EXPECT_EQ(of_rows.size(), 1u);
 }
 
+/// So many leaves with the same three supernodes above them, each of one task.
+Problem many_leaves_under_a_chain(int leaves) {
+  Problem p;
+  const int count = leaves + 3;
+  p.parent.assign(count, -1), p.below.resize(count), p.children.resize(count), p.small.assign(count, 1);
+  for (int s = 0; s < count; ++s) {
+    p.begin.push_back(s + 1);
+    for (int row = std::max(leaves, s + 1); row < count; ++row) p.below[s].push_back(row);
+    p.panel.emplace_back(p.panel_rows(s), 1.0);
+    if (p.below[s].empty()) continue;
+    p.parent[s] = p.below[s].front();
+    p.children[p.parent[s]].push_back(s);
+  }
+  return p;
+}
+
+// The block waits for the same three again and again, while nothing else happens.
+TEST(Emulator, one_block_may_do_all_tasks_that_wait_for_the_same_supernodes) {
+  const Problem problem = many_leaves_under_a_chain(100);
+  for (int seed = 1; seed <= 3; ++seed) {
+    reset_memory(1);
+    TriangleSweep<double> sweep = random_sweep<double>(problem, 1);
+    sweep.at.order = upload(tasks_of(problem).backward);
+    sweep.at.num_small = 0;
+    const KernelCall call{Kernel::columns_backward, ScalarType::float64, 1, &sweep};
+    const int shared = shared_bytes_of_sweep<double>(sweep.at.widest, 2);
+    const Report report = run({emulated_launch(call, {1, 64, shared})}, options_of(seed, 1));
+    EXPECT_TRUE(report.ok()) << "seed " << seed << ": " << said(report);
+  }
+}
+
 /// Of all loads of 16 bytes, which are those of panels.
 template <class T>
 Site panel_loads(Kernel kernel, ScalarType scalar) {

@@ -89,5 +89,65 @@ TEST_F(Waiting, for_a_flag_that_nobody_sets_is_a_deadlock) {
   }
 }
 
+TEST_F(Waiting, is_not_what_a_thread_does_that_reads_again_what_it_knows) {
+  constexpr int times = 300, threads = 64;
+  for (int seed = 1; seed <= 3; ++seed) {
+    flags[0] = 1;
+    const auto kernel = [flags = flags] {
+      for (int k = 0; k < times; ++k) {
+        if (thread() == 2) wait_for(&flags[0]);
+        block_barrier();
+      }
+    };
+    const Report report = run({{0, 1, threads, 0, kernel}}, options_of(seed));
+    EXPECT_TRUE(report.ok()) << "seed " << seed << ": " << report.errors.front();
+  }
+}
+
+TEST_F(Waiting, without_a_pause_for_what_nobody_writes_is_a_deadlock) {
+  for (int seed = 1; seed <= 3; ++seed) {
+    const auto kernel = [flags = flags] {
+      while (load(&flags[0], Order::relaxed, Scope::device) == 0) {}
+    };
+    const Report report = run({{0, 2, 32, 0, kernel}}, options_of(seed));
+    ASSERT_FALSE(report.ok());
+    EXPECT_NE(report.errors.back().find("deadlock: 64 threads spin"), std::string::npos)
+        << report.errors.back();
+  }
+}
+
+// Lanes 0 to 2 wait at one collective for lane 3, which waits for a flag; lanes 4 to 6 wait at another for
+// lane 7, which ends, and then set the flag.
+TEST_F(Waiting, at_any_collective_of_a_warp_is_over_when_the_last_lane_that_it_names_ends) {
+  for (int seed = 1; seed <= 20; ++seed) {
+    std::fill_n(flags, num_flags, 0);
+    const auto kernel = [flags = flags] {
+      const unsigned mask = lane() < 4 ? 0x0fu : 0xf0u;
+      int* const arrived = &flags[1];
+      if (lane() == 3) wait_for(&flags[0]);
+      else if (lane() < 7) add(arrived, 1, Order::release, Scope::device);
+      else
+        while (load(arrived, Order::acquire, Scope::device) != 6) pause();
+      if (lane() == 7) return;
+      warp_barrier(mask);
+      if (lane() == 4) store(&flags[0], 1, Order::release, Scope::device);
+    };
+    const Report report = run({{0, 1, 8, 0, kernel}}, options_of(seed));
+    EXPECT_TRUE(report.ok()) << "seed " << seed << ": " << report.errors.front();
+  }
+}
+
+TEST_F(Waiting, for_the_second_half_of_what_is_stored_at_once) {
+  for (int seed = 1; seed <= 20; ++seed) {
+    std::fill_n(flags, num_flags, 0);
+    const auto kernel = [flags = flags] {
+      if (block() == 0) return wait_for(&flags[1]);
+      store(reinterpret_cast<std::uint64_t*>(flags), std::uint64_t{1} << 32, Order::release, Scope::device);
+    };
+    const Report report = run({{0, 2, 1, 0, kernel}}, options_of(seed));
+    EXPECT_TRUE(report.ok()) << "seed " << seed << ": " << report.errors.front();
+  }
+}
+
 }  // namespace
 }  // namespace palmette
