@@ -146,7 +146,7 @@ void wake_range(const char* p, int bytes) {
 /// Some stores of an owner reach the next wider owner (or all).
 void pass_on(Delayed& from, Delayed* wider, int one_of) {
   const auto stays = [&](const Delayed::Entry& e) {
-    if (one_of > 1 && world->random() % static_cast<unsigned>(one_of) != 0) return true;
+    if (world->draw(static_cast<std::size_t>(one_of)) != 0) return true;
     if (wider == nullptr) wake_range(e.at, e.bytes);
     else if (!wider->covers(e.at, e.bytes)) wider->entries.push_back(e);
     return false;

@@ -112,6 +112,19 @@ bool same_call(const CollectiveCall& a, const CollectiveCall& b) {
   return a.kind == b.kind && a.mask == b.mask && a.where.number == b.where.number;
 }
 
+}  // namespace
+
+void report_different_calls(const Lane& a, const Lane& b) {
+  const auto names = [](const Lane& one, const Lane& other) {
+    return (one.waiting.mask >> (other.index & 31) & 1) != 0;
+  };
+  if (same_call(a.waiting, b.waiting) || !names(a, b) || !names(b, a)) return;
+  world->error("divergent warp collective: " + place(a.waiting.where) + " and " + place(b.waiting.where) +
+               " are executed by lanes that name each other");
+}
+
+namespace {
+
 /// Lanes of one warp, ascending: collectives are too many for memory of their own.
 struct WarpLanes {
   std::array<Lane*, 32> lane;
@@ -122,17 +135,14 @@ struct WarpLanes {
 /// The lanes that the call names, if all have come to it; otherwise none.
 WarpLanes lanes_of_call(Block& block, int warp, const Lane& arrived) {
   const CollectiveCall& call = arrived.waiting;
+  const Warp& all = block.warps[warp];
+  if ((call.mask & all.exist & ~all.ended & ~all.arrived) != 0) return {};
   WarpLanes lanes;
   for (int bit = 0; bit < 32; ++bit) {
-    const int index = warp * 32 + bit;
-    if ((call.mask >> bit & 1) == 0 || index >= static_cast<int>(block.lanes.size())) continue;
-    Lane& lane = block.lanes[index];
-    if (lane.state == State::finished) continue;
-    if (lane.state != State::warp) return {};
+    if (((call.mask & all.arrived) >> bit & 1) == 0) continue;
+    Lane& lane = block.lanes[warp * 32 + bit];
     if (!same_call(lane.waiting, call)) {
-      if ((lane.waiting.mask >> (arrived.index & 31) & 1) != 0)
-        world->error("divergent warp collective: " + place(call.where) + " and " +
-                     place(lane.waiting.where) + " are executed by lanes that name each other");
+      report_different_calls(arrived, lane);
       return {};
     }
     lanes.lane[lanes.count++] = &lane;
@@ -176,6 +186,7 @@ void finish_warp_collective(Block& block, int warp, Lane& arrived) {
   const bool whole_warp = arrived.waiting.mask == 0xffffffffu;
   for (Lane* lane : lanes) {
     if (whole_warp) converge(*lane);
+    block.warps[warp].arrived &= ~(1u << (lane->index & 31));
     make_runnable(*lane);
   }
 }
@@ -189,6 +200,7 @@ std::uint64_t exchange(unsigned mask, std::uint64_t bits, int from, char kind, W
   if (kind == 'w') publish(lane, Scope::block);
   lane.waiting = {kind, mask, bits, from, where, 0};
   lane.state = State::warp;
+  lane.block->warps[lane.index / 32].arrived |= 1u << (lane.index & 31);
   finish_warp_collective(*lane.block, lane.index / 32, lane);
   yield();
   return lane.waiting.result;
@@ -415,7 +427,7 @@ void put_signal(void* to, const void* from, int bytes, Signal* signal, Signal va
   w.longest_put = std::max(w.longest_put, bytes);
   w.network.push_back({lane.block->device, pe, target, source, bytes,
                        reinterpret_cast<char*>(on_device(signal, away)), value, &lane, lane.clock,
-                       w.next_put++, words, std::vector<bool>(words), w.random() % 2 == 0});
+                       w.next_put++, words, std::vector<bool>(words), w.draw(2) == 0});
   tick(lane);
 }
 void put_signal_block(void* to, const void* from, long long bytes, Signal* signal, Signal value, int pe) {

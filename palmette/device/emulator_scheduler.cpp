@@ -63,7 +63,11 @@ void prepare_stack(Lane& lane) {
   lane.stack = free_stacks.back();
   free_stacks.pop_back();
   constexpr int registers = 6;  // that a switch restores
-  void** const top = reinterpret_cast<void**>(lane.stack + stack_bytes) - 8;
+  // Stacks begin in different lines of the caches: threads switch often, and touch little in between.
+  constexpr std::size_t shift = 4 * 64, shifts = 16;
+  const std::size_t number = reinterpret_cast<std::uintptr_t>(lane.stack) / stack_bytes;
+  char* const end = lane.stack + stack_bytes - number % shifts * shift;
+  void** const top = reinterpret_cast<void**>(end) - 8;
   std::fill_n(top, registers, nullptr);
   top[registers] = reinterpret_cast<void*>(&fiber_main);
   top[registers + 1] = nullptr;
@@ -78,6 +82,7 @@ void make_lanes(Block& block) {
     lane.block = &block;
     lane.index = index;
     lane.id = w.next_id++;
+    block.warps[index / 32].exist |= 1u << (index & 31);
     w.place_of.push_back({block.device, first_id});
     if (w.options.find_races) {
       lane.clock.assign(w.threads_in_all, 0);
@@ -153,6 +158,7 @@ void end_block(Block& block, const Lane& last) {
       site.sectors += sectors.size();
     }
   --w.devices[block.device].resident;
+  w.has_room = true;
   w.free_slots.push_back(block.slot);
   w.blocks.remove_if([&](const Block& one) { return &one == &block; });
 }
@@ -161,20 +167,21 @@ void end_lane(Lane& lane) {
   Block& block = *lane.block;
   hide_delayed_stores();
   free_stacks.push_back(lane.stack);
+  block.warps[lane.index / 32].ended |= 1u << (lane.index & 31);
   if (--block.live > 0) go_on_without(lane);
   else end_block(block, lane);
 }
 
-/// A lane at the barrier whom a warp collective of others names.
+/// A lane at the barrier, or at another warp collective, whom a warp collective of others names.
 void report_divergence(const Block& block) {
-  for (const Lane& lane : block.lanes) {
-    if (lane.state != State::block_barrier) continue;
-    for (const Lane& other : block.lanes)
-      if (other.state == State::warp && other.index / 32 == lane.index / 32 &&
-          (other.waiting.mask >> (lane.index & 31) & 1) != 0)
+  for (const Lane& lane : block.lanes)
+    for (const Lane& other : block.lanes) {
+      if (other.state != State::warp || other.index / 32 != lane.index / 32) continue;
+      if (lane.state == State::warp) report_different_calls(other, lane);
+      if (lane.state == State::block_barrier && (other.waiting.mask >> (lane.index & 31) & 1) != 0)
         world->error("divergent warp collective: " + place(other.waiting.where) +
                      " names a lane that is at the barrier " + place(lane.waiting.where));
-  }
+    }
 }
 
 /// Who waits for what; of each kind of waiting the first few.
@@ -212,21 +219,22 @@ void draw_priorities(Block& block) {
   }
   for (Runnable& one : world->runnable) one.priority = one.lane->priority;
 }
+/// A runnable thread: one that is drawn, or the one of highest priority among several, by seed.
 std::size_t draw_lane() {
   World& w = *world;
-  static constexpr int contestants[] = {1, 8, 64};
-  if (w.random() % 1024 == 0) draw_priorities(*w.runnable[w.draw(w.runnable.size())].lane->block);
+  static constexpr int rounds_of_four[] = {0, 2, 16};
+  if (w.draw(1024) == 0) draw_priorities(*w.runnable[w.draw(w.runnable.size())].lane->block);
   const std::size_t size = w.runnable.size();
+  const Runnable* const all = w.runnable.data();
+  const auto higher = [all](std::size_t a, std::size_t b) {
+    return all[b].priority > all[a].priority ? b : a;
+  };
   std::size_t best = w.draw(size);
-  double highest = w.runnable[best].priority;
-  std::uint64_t bits = 0;  // two draws each: this is most of what switches cost
-  for (int k = 1; k < contestants[w.options.seed % 3]; ++k) {
-    bits = k % 2 == 1 ? w.random() : bits >> 32;
-    const std::size_t other = (bits & 0xffffffff) * size >> 32;
-    const double priority = w.runnable[other].priority;
-    if (priority <= highest) [[likely]] continue;
-    best = other;
-    highest = priority;
+  // Most of what switches cost: four are drawn at a time, and contend in pairs, which processors overlap.
+  for (int round = 0; round < rounds_of_four[w.options.seed % 3]; ++round) {
+    const std::uint64_t bits = w.draws.bits();
+    const auto contestant = [&](int k) { return (bits >> 16 * k & 0xffff) * size >> 16; };
+    best = higher(best, higher(higher(contestant(0), contestant(1)), higher(contestant(2), contestant(3))));
   }
   return best;
 }
@@ -324,7 +332,7 @@ void run_lane() {
 void schedule() {
   World& w = *world;
   for (;;) {
-    while (start_block()) {}
+    while (w.has_room) w.has_room = start_block();
     if (w.stop) return;
     if (!w.network.empty() && (w.runnable.empty() || w.chance() < 0.25)) {
       deliver();
@@ -348,7 +356,7 @@ namespace {
 
 void prepare(World& w, const std::vector<Launch>& launches, const Options& options) {
   w.options = options;
-  w.random.seed(options.seed);
+  w.draws = Draws(options.seed);
   w.launches = launches;
   w.devices.resize(options.devices);
   w.report.page_moves.resize(options.devices);

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstring>
 #include <list>
-#include <random>
 #include <set>
 #include <unordered_map>
 
@@ -24,7 +23,7 @@ inline void join(VectorClock& a, const VectorClock& b) {
 
 constexpr std::size_t device_bytes = std::size_t{1} << 30;  // memory of a device
 constexpr std::size_t block_shared_bytes = std::size_t{256} << 10;  // shared memory of a resident block
-constexpr std::size_t stack_bytes = 32 << 10;                     // of a thread
+constexpr std::size_t stack_bytes = 36 << 10;                     // of a thread
 constexpr int max_devices = 16;
 constexpr int max_slots = 4096;                                   // blocks that are resident at a time
 
@@ -155,6 +154,9 @@ struct Request {
 };
 struct Warp {
   std::map<Request, std::set<std::uintptr_t>> requests;  ///< sectors
+  unsigned exist = 0;    ///< lanes, as a mask
+  unsigned ended = 0;
+  unsigned arrived = 0;  ///< at a collective
 };
 
 /// A resident block.
@@ -218,11 +220,30 @@ struct Runnable {
   double priority;
 };
 
+/// Lehmer's generator with 128 bits: a multiplication for each draw, of which a run makes several for each
+/// switch.
+class Draws {
+ public:
+  explicit Draws(std::uint64_t seed = 0) : state_((static_cast<Wide>(seed) << 64 | seed) * factor | 1) {
+    for (int k = 0; k < 4; ++k) (void)bits();  // neighbouring seeds come apart
+  }
+  std::uint64_t bits() { return static_cast<std::uint64_t>((state_ *= factor) >> 64); }
+  /// Uniform in [0, 1).
+  double fraction() { return static_cast<double>(bits() >> 11) * 0x1p-53; }
+  /// Uniform in 0 … n − 1, to within 2⁻³²·n; 0 for n = 0.
+  std::size_t below(std::size_t n) { return (bits() >> 32) * n >> 32; }
+
+ private:
+  __extension__ using Wide = unsigned __int128;
+  static constexpr std::uint64_t factor = 0xda942042e4dd58b5;
+  Wide state_;
+};
+
 /// Everything that one run changes.
 struct World {
   Options options;
   Report report;
-  std::mt19937_64 random;
+  Draws draws;
   std::vector<Launch> launches;
   std::vector<std::vector<int>> to_start;  ///< by launch: blocks
   std::vector<Device> devices;
@@ -235,6 +256,7 @@ struct World {
   int repeats_of_a_spin = fewest_repeats;  ///< loads of one value, without a pause, that seem to be a wait
   std::int64_t writes_when_doubted = -1;   ///< when those that seemed to wait were last woken
   std::vector<int> free_slots;
+  bool has_room = true;  ///< a block may become resident
   std::list<Put> network;
   Lane* current = nullptr;
   Lane* seen_by = nullptr;  ///< memory looks as this thread sees it; null: as everybody does
@@ -249,8 +271,8 @@ struct World {
   bool stop = false;
   std::set<std::string> seen;  ///< errors, each reported once
 
-  double chance() { return std::uniform_real_distribution<>()(random); }
-  std::size_t draw(std::size_t n) { return n <= 1 ? 0 : random() % n; }
+  double chance() { return draws.fraction(); }
+  std::size_t draw(std::size_t n) { return n <= 1 ? 0 : draws.below(n); }
   void error(std::string text) {
     if (!seen.insert(text).second) return;
     report.errors.push_back(std::move(text));
@@ -317,6 +339,8 @@ void tick(Lane& lane);
 /// One word or signal of a put arrives, whichever is drawn, or none if it is late. @returns whether there was
 /// one on its way
 bool deliver();
+/// Reports lanes of a warp that are at different collectives, each of which names the other lane.
+void report_different_calls(const Lane& a, const Lane& b);
 /// Lets the warp go on if all lanes that the call names have come.
 void finish_warp_collective(Block& block, int warp, Lane& arrived);
 
