@@ -204,9 +204,9 @@ offset_t FanOut::used_place(offset_t block) const {
 
 offset_t FanOut::memory_bytes() const {
   return owned.memory_bytes() + bytes_of(panel_of) + bytes_of(step_ptr) + bytes_of(steps) +
-         bytes_of(need_ptr) + bytes_of(needs) + bytes_of(need_place) + bytes_of(used_own) + bytes_of(own_used) + bytes_of(used_block) +
-         bytes_of(use_ptr) + bytes_of(use) + bytes_of(goes_ptr) + bytes_of(goes_to) +
-         bytes_of(diagonal_goes_ptr) + bytes_of(diagonal_goes_to) + bytes_of(priority);
+         bytes_of(need_ptr) + bytes_of(needs) + bytes_of(need_place) + bytes_of(used_block) +
+         bytes_of(use_ptr) + bytes_of(use) + bytes_of(used_own) + bytes_of(own_used) + bytes_of(goes_ptr) +
+         bytes_of(goes_to) + bytes_of(diagonal_goes_ptr) + bytes_of(diagonal_goes_to) + bytes_of(priority);
 }
 
 index_t supernodes_before(const SymbolicFactor& symbolic, index_t columns_last) {
