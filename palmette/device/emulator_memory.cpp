@@ -117,6 +117,7 @@ void check_race(Lane& lane, const Access& access, const Accessor& where) {
 }
 
 void make_runnable(Lane& lane) {
+  ++world->let_go_on;
   lane.state = State::runnable;
   world->runnable.push_back({&lane, lane.priority});
 }

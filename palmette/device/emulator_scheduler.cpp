@@ -287,16 +287,22 @@ bool wake_the_forgetful() {
 }
 
 /// Those that only seem to wait, since they have loaded one value many times without a pause, go on: between
-/// the loads they may have done what they had to do. Each time that nothing has been written since the last
-/// one, they may load twice as often before they seem to wait again.
+/// the loads they may have done what they had to do. Each time that nothing has happened since the last one,
+/// they may load twice as often before they seem to wait again: 2,000 times in all. What happens is that a
+/// thread lets another go on, or, so many times that a loop that only counts its turns ends, writes.
 bool wake_who_seem_to_wait() {
   constexpr int most_repeats = 1 << 10;
   World& w = *world;
-  if (w.writes != w.writes_when_doubted) w.repeats_of_a_spin = World::fewest_repeats;
+  if (w.let_go_on != w.let_go_on_when_doubted) w.doubts_left = World::most_doubts;
+  const bool happened = w.let_go_on != w.let_go_on_when_doubted ||
+                        (w.writes != w.writes_when_doubted && w.doubts_left-- > 0);
+  if (happened) w.repeats_of_a_spin = World::fewest_repeats;
   if (w.repeats_of_a_spin >= most_repeats) return false;
-  w.writes_when_doubted = w.writes;
   w.repeats_of_a_spin *= 2;
-  return wake_parked([](const Lane& lane) { return lane.seems_to_wait; });
+  const bool woken = wake_parked([](const Lane& lane) { return lane.seems_to_wait; });
+  w.writes_when_doubted = w.writes;
+  w.let_go_on_when_doubted = w.let_go_on;
+  return woken;
 }
 
 /// All that wait look once more, while the options allow it.

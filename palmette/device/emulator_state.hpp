@@ -255,6 +255,10 @@ struct World {
   static constexpr int fewest_repeats = 32;
   int repeats_of_a_spin = fewest_repeats;  ///< loads of one value, without a pause, that seem to be a wait
   std::int64_t writes_when_doubted = -1;   ///< when those that seemed to wait were last woken
+  static constexpr int most_doubts = 1000;
+  int doubts_left = most_doubts;           ///< while threads write, but let nobody go on
+  std::int64_t let_go_on = 0;              ///< threads, by a barrier, a collective, a store or an end
+  std::int64_t let_go_on_when_doubted = 0; ///< likewise
   std::vector<int> free_slots;
   bool has_room = true;  ///< a block may become resident
   std::list<Put> network;

@@ -294,7 +294,7 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::create(std::shared_ptr<const S
                                                          const TriangularSolverOptions& given,
                                                          Transport& transport) {
   const TriangularSolverOptions options = options_of_hosts(given);
-  const NewRanks ranks(transport, given.watchdog_seconds);
+  NewRanks ranks(transport, given.watchdog_seconds);
   check_on_all(ranks.team, [&] {
     if (!triangle) throw UsageError("the triangle is null");
     triangle = own(std::move(triangle));
@@ -335,7 +335,7 @@ Outcome<TriangularSolver<T>> TriangularSolver<T>::from_factors(std::shared_ptr<c
                                                                const TriangularSolverOptions& given,
                                                                Transport& transport) {
   const TriangularSolverOptions options = options_of_hosts(given);
-  const NewRanks ranks(transport, given.watchdog_seconds);
+  NewRanks ranks(transport, given.watchdog_seconds);
   check_on_all(ranks.team, [&] {
     if (!factors) throw UsageError("the factors are null");
     factors = own(std::move(factors));

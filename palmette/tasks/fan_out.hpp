@@ -79,8 +79,8 @@ index_t supernodes_before(const SymbolicFactor& symbolic, index_t columns_last);
 
 /// @param columns_last  as FactorizeOptions: their panels take updates, but are neither finished nor sent
 /// @throws UsageError if there is no such rank
-/// @cost  Σ over the rank's supernodes outside of whole subtrees of the square of their number of blocks, and
-///   the number of all other blocks; every rank reads the whole structure
+/// @cost  Σ over the rank's supernodes of the square of their number of blocks, of which blocks in the own
+///   whole subtree do not count; every rank reads the whole structure
 /// @source [Jacquelin et al. 2016]
 FanOut fan_out(const SymbolicFactor& symbolic, const Placement& placement, index_t rank,
                index_t columns_last = 0);

@@ -25,10 +25,7 @@ inline int owner_of(std::size_t item, std::size_t count, int devices) {
 
 /// A hash of two numbers, from 0 to 1.
 inline double random_fraction(std::uint64_t seed, std::uint64_t number) {
-  std::uint64_t x = seed * 0x9E3779B97F4A7C15ull + number;
-  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9ull;
-  x = (x ^ (x >> 27)) * 0x94D049BB133111EBull;
-  return static_cast<double>((x ^ (x >> 31)) >> 11) * 0x1p-53;
+  return static_cast<double>(mix_bits(seed * 0x9e3779b97f4a7c15ull + number) >> 11) * 0x1p-53;
 }
 
 /// Compares values in the images of the devices that own them with the serial answer.

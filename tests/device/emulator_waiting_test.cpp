@@ -116,6 +116,16 @@ TEST_F(Waiting, without_a_pause_for_what_nobody_writes_is_a_deadlock) {
   }
 }
 
+TEST_F(Waiting, is_a_deadlock_too_where_threads_count_their_turns) {
+  const auto kernel = [flags = flags] {
+    while (load(&flags[0], Order::relaxed, Scope::device) == 0)
+      add(&flags[1], 1, Order::relaxed, Scope::device);
+  };
+  const Report report = run({{0, 1, 2, 0, kernel}}, options_of(1));
+  ASSERT_FALSE(report.ok());
+  EXPECT_NE(report.errors.back().find("deadlock: 2 threads spin"), std::string::npos) << report.errors.back();
+}
+
 // Lanes 0 to 2 wait at one collective for lane 3, which waits for a flag; lanes 4 to 6 wait at another for
 // lane 7, which ends, and then set the flag.
 TEST_F(Waiting, at_any_collective_of_a_warp_is_over_when_the_last_lane_that_it_names_ends) {
