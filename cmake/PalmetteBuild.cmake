@@ -10,9 +10,14 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 find_program(PALMETTE_CCACHE ccache)
 if(PALMETTE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # Objects that use precompiled headers are kept, too.
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros
-      ${PALMETTE_CCACHE})
+  # Objects that use precompiled headers are kept, too. Paths of the tree are taken as relative to the build
+  # folder, so that two builds with the same options (release, check, and those of the second MPI) share units
+  # of several sources, which lie in the build folder.
+  set(PALMETTE_CCACHE_OPTIONS CCACHE_SLOPPINESS=pch_defines,time_macros)
+  if(NOT DEFINED ENV{CCACHE_BASEDIR})
+    list(APPEND PALMETTE_CCACHE_OPTIONS CCACHE_BASEDIR=${PROJECT_SOURCE_DIR})
+  endif()
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env ${PALMETTE_CCACHE_OPTIONS} ${PALMETTE_CCACHE})
 endif()
 
 add_library(palmette_options INTERFACE)
