@@ -165,6 +165,7 @@ void end_block(Block& block, const Lane& last) {
 
 void end_lane(Lane& lane) {
   Block& block = *lane.block;
+  ++world->waits_ended;
   hide_delayed_stores();
   free_stacks.push_back(lane.stack);
   block.warps[lane.index / 32].ended |= 1u << (lane.index & 31);
@@ -289,19 +290,24 @@ bool wake_the_forgetful() {
 /// Those that only seem to wait, since they have loaded one value many times without a pause, go on: between
 /// the loads they may have done what they had to do. Each time that nothing has happened since the last one,
 /// they may load twice as often before they seem to wait again: 2,000 times in all. What happens is that a
-/// thread lets another go on, or, so many times that a loop that only counts its turns ends, writes.
+/// store or an end lets a thread go on. Writes and meetings count for so many doubts only: a loop that waits
+/// for nothing may count its turns, or vote in each.
 bool wake_who_seem_to_wait() {
   constexpr int most_repeats = 1 << 10;
   World& w = *world;
-  if (w.let_go_on != w.let_go_on_when_doubted) w.doubts_left = World::most_doubts;
-  const bool happened = w.let_go_on != w.let_go_on_when_doubted ||
-                        (w.writes != w.writes_when_doubted && w.doubts_left-- > 0);
-  if (happened) w.repeats_of_a_spin = World::fewest_repeats;
+  const bool ends = w.waits_ended != w.waits_ended_when_doubted;
+  const bool works = ends || w.writes != w.writes_when_doubted || w.meetings != w.meetings_when_doubted;
+  if (ends) w.doubts_left = World::most_doubts;
+  if (works && w.doubts_left > 0) {
+    --w.doubts_left;
+    w.repeats_of_a_spin = World::fewest_repeats;
+  }
   if (w.repeats_of_a_spin >= most_repeats) return false;
   w.repeats_of_a_spin *= 2;
   const bool woken = wake_parked([](const Lane& lane) { return lane.seems_to_wait; });
   w.writes_when_doubted = w.writes;
-  w.let_go_on_when_doubted = w.let_go_on;
+  w.meetings_when_doubted = w.meetings;
+  w.waits_ended_when_doubted = w.waits_ended;
   return woken;
 }
 

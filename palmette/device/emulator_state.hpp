@@ -256,9 +256,11 @@ struct World {
   int repeats_of_a_spin = fewest_repeats;  ///< loads of one value, without a pause, that seem to be a wait
   std::int64_t writes_when_doubted = -1;   ///< when those that seemed to wait were last woken
   static constexpr int most_doubts = 1000;
-  int doubts_left = most_doubts;           ///< while threads write, but let nobody go on
-  std::int64_t let_go_on = 0;              ///< threads, by a barrier, a collective, a store or an end
-  std::int64_t let_go_on_when_doubted = 0; ///< likewise
+  int doubts_left = most_doubts;           ///< while threads write or meet, but nobody's wait ends
+  std::int64_t meetings = 0;               ///< threads that a barrier or anything else let go on
+  std::int64_t meetings_when_doubted = 0;  ///< likewise
+  std::int64_t waits_ended = 0;            ///< by a store, or by the end of a thread
+  std::int64_t waits_ended_when_doubted = 0;  ///< likewise
   std::vector<int> free_slots;
   bool has_room = true;  ///< a block may become resident
   std::list<Put> network;

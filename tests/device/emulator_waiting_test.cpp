@@ -126,6 +126,21 @@ TEST_F(Waiting, is_a_deadlock_too_where_threads_count_their_turns) {
   EXPECT_NE(report.errors.back().find("deadlock: 2 threads spin"), std::string::npos) << report.errors.back();
 }
 
+TEST_F(Waiting, is_a_deadlock_too_where_lanes_vote_or_meet_in_each_turn) {
+  const auto votes = [flags = flags] {
+    while (ballot(0xf, lane() == 0 && load(&flags[0], Order::relaxed, Scope::device) != 0) == 0) {}
+  };
+  const auto meets = [flags = flags] {
+    while (load(&flags[0], Order::relaxed, Scope::device) == 0) block_barrier();
+  };
+  using Kernel = std::function<void()>;
+  for (const Kernel& kernel : {Kernel(votes), Kernel(meets)}) {
+    const Report report = run({{0, 1, 4, 0, kernel}}, options_of(1));
+    ASSERT_FALSE(report.ok());
+    EXPECT_NE(report.errors.back().find("deadlock: "), std::string::npos) << report.errors.back();
+  }
+}
+
 // Lanes 0 to 2 wait at one collective for lane 3, which waits for a flag; lanes 4 to 6 wait at another for
 // lane 7, which ends, and then set the flag.
 TEST_F(Waiting, at_any_collective_of_a_warp_is_over_when_the_last_lane_that_it_names_ends) {
