@@ -146,11 +146,7 @@ bool FanOutProgram<T>::find(offset_t need, index_t source, FinishedBlock<T>& fou
   }
   const index_t p = fan_.panel_of[source];
   if (panels_[p].without_content) return false;
-  const index_t first_row = fan_.owned.own[own].first_row;
-  found.lower = work_.factor.rows_of(work_.factor.lower, p, first_row, shape.count);
-  if (work_.factor.kind == FactorKind::lu)
-    found.upper = work_.factor.rows_of(work_.factor.upper, p, first_row, shape.count);
-  found.pairs = work_.pairs(source);
+  found = work_.finished_rows(p, fan_.owned.own[own].first_row, shape.count);
   return true;
 }
 

@@ -135,8 +135,7 @@ DenseView<const T> some_rows(DenseView<const T> view, index_t first, index_t row
 }  // namespace
 
 template <class T>
-FinishedBlock<T> RankWork<T>::own_rows(index_t p, RowRange rows) const {
-  const index_t first = symbolic.width(supernode(p)) + rows.first, count = rows.end - rows.first;
+FinishedBlock<T> RankWork<T>::finished_rows(index_t p, index_t first, index_t count) const {
   FinishedBlock<T> found;
   found.lower = factor.rows_of(factor.lower, p, first, count);
   if (factor.kind == FactorKind::lu) found.upper = factor.rows_of(factor.upper, p, first, count);

@@ -73,9 +73,13 @@ struct RankWork {
   void assemble_lower(index_t p, const RankScratch<T>& scratch) const;
   /// All of `upper` ← the matrix's entries above the diagonal blocks, and zeros.
   void assemble_upper() const;
+  /// The rank's rows [first, first + count) of panel p, as factor.rows_of.
+  FinishedBlock<T> finished_rows(index_t p, index_t first, index_t count) const;
   /// Rows of an own panel that has all rows of its supernode. @param rows  places in the list of rows below,
   ///   of one block if the panel is stored by parts
-  FinishedBlock<T> own_rows(index_t p, RowRange rows) const;
+  FinishedBlock<T> own_rows(index_t p, RowRange rows) const {
+    return finished_rows(p, symbolic.width(supernode(p)) + rows.first, rows.end - rows.first);
+  }
   /// Panel p ← panel p − `left` times `right`; its rows are mapped.
   struct Update {
     index_t panel;
