@@ -117,7 +117,7 @@ void check_race(Lane& lane, const Access& access, const Accessor& where) {
 }
 
 void make_runnable(Lane& lane) {
-  ++world->meetings;
+  ++world->events.meetings;
   lane.state = State::runnable;
   world->runnable.push_back({&lane, lane.priority});
 }
@@ -137,7 +137,7 @@ void wake(const void* p) {
   const auto found = world->parked.find(p);
   if (found == world->parked.end()) return;
   const std::vector<Lane*> lanes = found->second;
-  world->waits_ended += static_cast<std::int64_t>(lanes.size());
+  world->events.waits_ended += static_cast<std::int64_t>(lanes.size());
   for (Lane* const lane : lanes) unpark(*lane);
 }
 void wake_range(const char* p, int bytes) {

@@ -380,7 +380,7 @@ void after_atomic(const AtomicAccess& access, bool changed) {
     lane.watched.clear();
     lane.forgot = false;
     if (!changed) return;
-    ++world->writes;
+    ++world->events.writes;
     wake_watchers(access);
     return;
   }

@@ -165,7 +165,7 @@ void end_block(Block& block, const Lane& last) {
 
 void end_lane(Lane& lane) {
   Block& block = *lane.block;
-  ++world->waits_ended;
+  ++world->events.waits_ended;
   hide_delayed_stores();
   free_stacks.push_back(lane.stack);
   block.warps[lane.index / 32].ended |= 1u << (lane.index & 31);
@@ -282,8 +282,8 @@ bool wake_who_would_see_a_change() {
 /// looks again, as long as something was written since the last time.
 bool wake_the_forgetful() {
   World& w = *world;
-  if (w.writes == w.writes_when_woken) return false;
-  w.writes_when_woken = w.writes;
+  if (w.events.writes == w.writes_when_woken) return false;
+  w.writes_when_woken = w.events.writes;
   return wake_parked([](const Lane& lane) { return lane.forgot; });
 }
 
@@ -295,19 +295,15 @@ bool wake_the_forgetful() {
 bool wake_who_seem_to_wait() {
   constexpr int most_repeats = 1 << 10;
   World& w = *world;
-  const bool ends = w.waits_ended != w.waits_ended_when_doubted;
-  const bool works = ends || w.writes != w.writes_when_doubted || w.meetings != w.meetings_when_doubted;
-  if (ends) w.doubts_left = World::most_doubts;
-  if (works && w.doubts_left > 0) {
+  if (w.events.waits_ended != w.when_doubted.waits_ended) w.doubts_left = World::most_doubts;
+  if (w.events != w.when_doubted && w.doubts_left > 0) {
     --w.doubts_left;
     w.repeats_of_a_spin = World::fewest_repeats;
   }
   if (w.repeats_of_a_spin >= most_repeats) return false;
   w.repeats_of_a_spin *= 2;
   const bool woken = wake_parked([](const Lane& lane) { return lane.seems_to_wait; });
-  w.writes_when_doubted = w.writes;
-  w.meetings_when_doubted = w.meetings;
-  w.waits_ended_when_doubted = w.waits_ended;
+  w.when_doubted = w.events;
   return woken;
 }
 

@@ -239,6 +239,14 @@ class Draws {
   Wide state_;
 };
 
+/// What has happened in a run, counted.
+struct Events {
+  std::int64_t writes = 0;       ///< atomic stores and additions that changed a value
+  std::int64_t meetings = 0;     ///< threads that a barrier or anything else let go on
+  std::int64_t waits_ended = 0;  ///< by a store, or by the end of a thread
+  bool operator==(const Events&) const = default;
+};
+
 /// Everything that one run changes.
 struct World {
   Options options;
@@ -250,17 +258,13 @@ struct World {
   std::list<Block> blocks;
   std::vector<Runnable> runnable;
   std::unordered_map<const void*, std::vector<Lane*>> parked;  ///< by what they wait to see changed
-  std::int64_t writes = 0;               ///< atomic stores and additions that changed a value
+  Events events;
   std::int64_t writes_when_woken = -1;   ///< when the forgetful were last woken
   static constexpr int fewest_repeats = 32;
   int repeats_of_a_spin = fewest_repeats;  ///< loads of one value, without a pause, that seem to be a wait
-  std::int64_t writes_when_doubted = -1;   ///< when those that seemed to wait were last woken
+  Events when_doubted;                     ///< when those that seemed to wait were last woken
   static constexpr int most_doubts = 1000;
   int doubts_left = most_doubts;           ///< while threads write or meet, but nobody's wait ends
-  std::int64_t meetings = 0;               ///< threads that a barrier or anything else let go on
-  std::int64_t meetings_when_doubted = 0;  ///< likewise
-  std::int64_t waits_ended = 0;            ///< by a store, or by the end of a thread
-  std::int64_t waits_ended_when_doubted = 0;  ///< likewise
   std::vector<int> free_slots;
   bool has_room = true;  ///< a block may become resident
   std::list<Put> network;
