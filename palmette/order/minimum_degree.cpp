@@ -172,14 +172,14 @@ bool HaloMinimumDegree::update_variable(index_t variable, index_t pivot) {
   Node& node = nodes_[variable];
   const offset_t begin = node.begin, end = begin + node.length, elements_end = begin + node.elements;
   offset_t kept = begin;
-  index_t degree = 0;
+  offset_t degree = 0;  // elements overlap: their sum may be larger than the graph
   std::uint32_t hash = 0;
   // What is kept is as good as random, so entries are written first and then kept or not.
   for (offset_t at = begin; at < elements_end; ++at) {
     const index_t element = lists_[at];
     mark_t& seen = nodes_[element].seen;
     const bool is_kept = seen > mark_;  // else absorbed, or it lies within the new element
-    degree += is_kept ? static_cast<index_t>(seen - mark_) : 0;
+    degree += is_kept ? seen - mark_ : 0;
     hash += is_kept ? static_cast<std::uint32_t>(element) : 0;
     seen = is_kept ? seen : 0;
     lists_[kept] = element;
@@ -200,7 +200,7 @@ bool HaloMinimumDegree::update_variable(index_t variable, index_t pivot) {
   lists_[begin] = pivot;
   node.elements = static_cast<index_t>(variables_begin - begin) + 1;
   node.length = static_cast<index_t>(kept - begin) + 1;
-  node.degree = std::min(node.degree, degree);
+  node.degree = static_cast<index_t>(std::min<offset_t>(node.degree, degree));
   node.hash = hash;
   return true;
 }
@@ -274,7 +274,8 @@ void HaloMinimumDegree::close_element(index_t pivot) {
     if (weight_[variable] == 0) continue;
     const index_t weight = weight_[variable] = -weight_[variable];
     index_t& degree = nodes_[variable].degree;
-    degree = std::min(degree + element_weight_ - weight, weight_left_ - weight);
+    degree = static_cast<index_t>(
+        std::min<offset_t>(offset_t{degree} + element_weight_ - weight, weight_left_ - weight));
     insert(variable);
     lists_[element_begin_ + kept++] = variable;
   }
