@@ -7,60 +7,18 @@
 namespace palmette {
 namespace {
 
-class GraphBuilder {
+/// Lists the tasks, part by part, as their numbers decide between equally urgent ones.
+class TaskMaker {
  public:
-  GraphBuilder(const SolveExchange& exchange, const SymbolicFactor& symbolic, const LayerSystem* layer)
-      : exchange_(exchange), symbolic_(symbolic), layer_(layer) {
-    graph_.receiver.resize(exchange.tops.size(), {-1, -1, -1, -1});
-    graph_.is_given.resize(exchange.tops.size(), 0);
-    graph_.first_column_product.resize(exchange.tops.size());
-    graph_.first_row_product.resize(exchange.tops.size());
-    awaits_layers_.resize(exchange.tops.size(), 0);
-    for (const TopSupernode& top : exchange.tops) graph_.supernode_of_top.push_back(top.supernode);
-    if (layer != nullptr) find_meetings();
+  /// @param graph  knows the steps of layers
+  TaskMaker(const SolveExchange& exchange, RankGraph& graph) : exchange_(exchange), graph_(graph) {
+    for (const TopSupernode& top : exchange.tops) graph.supernode_of_top.push_back(top.supernode);
+    graph.receiver.resize(exchange.tops.size(), {-1, -1, -1, -1});
+    graph.first_column_product.resize(exchange.tops.size());
+    graph.first_row_product.resize(exchange.tops.size());
   }
 
-  RankGraph build() {
-    add_tasks();
-    for (index_t task = 0; task < num_tasks(); ++task) add_edges(task);
-    for (const index_t to : graph_.next) ++graph_.tasks[to].num_waits;
-    count_messages();
-    return std::move(graph_);
-  }
-
- private:
-  index_t num_tasks() const { return static_cast<index_t>(graph_.tasks.size()); }
-  index_t num_tops() const { return static_cast<index_t>(exchange_.tops.size()); }
-  index_t& receiver(index_t top, SolveMessage kind) {
-    return graph_.receiver[top][static_cast<int>(kind)];
-  }
-
-  void find_meetings() {
-    graph_.steps = layer_steps(*layer_, exchange_.rank);
-    if (graph_.steps.empty()) return;
-    const bool once = layer_->method == LayeredMethod::one_sync_3d;
-    // With one synchronization, all that is shared waits for the sums over layers; in the baseline, what
-    // other layers sweep waits for its solution.
-    const LayerStep& last = graph_.steps.back();
-    if (once) mark(graph_.steps.front(), awaits_layers_);
-    else if (!last.receives_up) mark(last, awaits_layers_), mark(last, graph_.is_given);
-  }
-  void mark(const LayerStep& step, std::vector<char>& marks) {
-    for (const index_t s : step.supernodes) marks[exchange_.top_of(s)] = 1;
-  }
-
-  // ---- tasks, part by part, as their numbers decide between equally urgent ones ----
-
-  index_t add(SolvePart part, index_t number, index_t supernode, double urgency = 0) {
-    LocalTask task;
-    task.part = part;
-    task.number = number;
-    task.supernode = supernode;
-    task.urgency = urgency;
-    graph_.tasks.push_back(task);
-    return num_tasks() - 1;
-  }
-  void add_tasks() {
+  void add_all() {
     add_wholes(SolvePart::whole_forward);
     for_tops([&](index_t t, const TopSupernode& top) {
       if (top.row_sum != -1) add_sum(SolvePart::row_sum, SolveMessage::row_sum, t, top.urgency.forward);
@@ -81,13 +39,27 @@ class GraphBuilder {
     for_tops([&](index_t t, const TopSupernode& top) {
       graph_.first_row_product[t] = add_products(SolvePart::row_product, t, top.row_portions);
     });
-    graph_.first_whole_backward = num_tasks();
+    graph_.first_whole_backward = graph_.num_tasks();
     add_wholes(SolvePart::whole_backward);
     add_meetings();
   }
+
+ private:
+  void receive(SolveMessage kind, index_t t, index_t task) {
+    graph_.receiver[t][static_cast<int>(kind)] = task;
+  }
+  index_t add(SolvePart part, index_t number, index_t supernode, double urgency = 0) {
+    LocalTask task;
+    task.part = part;
+    task.number = number;
+    task.supernode = supernode;
+    task.urgency = urgency;
+    graph_.tasks.push_back(task);
+    return graph_.num_tasks() - 1;
+  }
   template <class Visit>
   void for_tops(Visit&& visit) {
-    for (index_t t = 0; t < num_tops(); ++t) visit(t, exchange_.tops[t]);
+    for (index_t t = 0; t < static_cast<index_t>(exchange_.tops.size()); ++t) visit(t, exchange_.tops[t]);
   }
   /// The value comes from the rank of the diagonal block to all others in the tree.
   static bool relays(const TopSupernode& top, index_t reduction) {
@@ -101,34 +73,69 @@ class GraphBuilder {
     }
   }
   void add_sum(SolvePart part, SolveMessage kind, index_t t, double urgency) {
-    receiver(t, kind) = add(part, t, exchange_.tops[t].supernode, urgency);
+    receive(kind, t, add(part, t, exchange_.tops[t].supernode, urgency));
   }
   void add_relay(SolvePart part, SolveMessage kind, index_t t) {
-    receiver(t, kind) = add(part, t, exchange_.tops[t].supernode);
+    receive(kind, t, add(part, t, exchange_.tops[t].supernode));
   }
   index_t add_products(SolvePart part, index_t t, ArrayPart portions) {
-    const index_t first = num_tasks();
+    const index_t first = graph_.num_tasks();
     for (index_t p = portions.begin; p < portions.end; ++p)
       graph_.tasks[add(part, t, exchange_.tops[t].supernode, exchange_.portions[p].urgency)].portion = p;
     return first;
   }
   void add_meetings() {
-    graph_.first_meeting = num_tasks();
+    graph_.first_meeting = graph_.num_tasks();
     for (std::size_t step = 0; step < graph_.steps.size(); ++step)
       for (int direction = 0; direction < 2; ++direction)
         add(SolvePart::layers_meet, static_cast<index_t>(step), graph_.steps[step].supernodes.front(),
             infinity);
   }
 
-  // ---- edges ----
+  const SolveExchange& exchange_;
+  RankGraph& graph_;
+};
+
+/// Says which task waits for which, and what each sends.
+class EdgeMaker {
+ public:
+  /// Finds when layers meet, on which tasks and edges depend.
+  EdgeMaker(const SolveExchange& exchange, const SymbolicFactor& symbolic, const LayerSystem* layer,
+            RankGraph& graph)
+      : exchange_(exchange), symbolic_(symbolic), layer_(layer), graph_(graph),
+        awaits_layers_(exchange.tops.size(), 0) {
+    graph.is_given.resize(exchange.tops.size(), 0);
+    if (layer != nullptr) find_meetings();
+  }
+
+  void add_all() {
+    for (index_t task = 0; task < graph_.num_tasks(); ++task) add_edges(task);
+    for (const index_t to : graph_.next) ++graph_.tasks[to].num_waits;
+    count_messages();
+  }
+
+ private:
+  void find_meetings() {
+    graph_.steps = layer_steps(*layer_, exchange_.rank);
+    if (graph_.steps.empty()) return;
+    const bool once = layer_->method == LayeredMethod::one_sync_3d;
+    // With one synchronization, all that is shared waits for the sums over layers; in the baseline, what
+    // other layers sweep waits for its solution.
+    const LayerStep& last = graph_.steps.back();
+    if (once) mark(graph_.steps.front(), awaits_layers_);
+    else if (!last.receives_up) mark(last, awaits_layers_), mark(last, graph_.is_given);
+  }
+  void mark(const LayerStep& step, std::vector<char>& marks) {
+    for (const index_t s : step.supernodes) marks[exchange_.top_of(s)] = 1;
+  }
 
   void edge(index_t to) { graph_.next.push_back(to); }
   void edges(index_t first, index_t count) {
     for (index_t k = 0; k < count; ++k) edge(first + k);
   }
   void send(SolveMessage kind, index_t rank, offset_t rows) { graph_.messages.push_back({kind, rank, rows}); }
-  index_t row_sum(index_t top) { return receiver(top, SolveMessage::row_sum); }
-  index_t column_sum(index_t top) { return receiver(top, SolveMessage::column_sum); }
+  index_t row_sum(index_t top) { return graph_.receiver[top][static_cast<int>(SolveMessage::row_sum)]; }
+  index_t column_sum(index_t top) { return graph_.receiver[top][static_cast<int>(SolveMessage::column_sum)]; }
 
   void add_edges(index_t task) {
     LocalTask& one = graph_.tasks[task];
@@ -244,14 +251,14 @@ class GraphBuilder {
                 .incoming.size();
       else if (is_relay(task.part)) ++task.num_waits;
     }
-    for (index_t task = graph_.first_meeting; task < num_tasks(); ++task)
+    for (index_t task = graph_.first_meeting; task < graph_.num_tasks(); ++task)
       if (graph_.receives(task)) ++graph_.tasks[task].num_waits;
   }
 
   const SolveExchange& exchange_;
   const SymbolicFactor& symbolic_;
   const LayerSystem* layer_;
-  RankGraph graph_;
+  RankGraph& graph_;
   std::vector<char> awaits_layers_;  // by top: its part of the backward sweep begins after a meeting
 };
 
@@ -287,7 +294,11 @@ offset_t RankGraph::memory_bytes() const {
 
 RankGraph rank_graph(const SolveExchange& exchange, const SymbolicFactor& symbolic,
                      const LayerSystem* layer) {
-  return GraphBuilder(exchange, symbolic, layer).build();
+  RankGraph graph;
+  EdgeMaker edges(exchange, symbolic, layer, graph);
+  TaskMaker(exchange, graph).add_all();
+  edges.add_all();
+  return graph;
 }
 
 FactorWork work_of(const SolveExchange& exchange, const RankGraph& graph, index_t task) {
