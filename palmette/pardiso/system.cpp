@@ -48,6 +48,64 @@ Permutation users_order(const Call& call, const Settings& settings) {
   return Permutation(std::move(new_to_old));
 }
 
+/// Solves with one factor after the other: phases 331, 332 and 333.
+template <class T>
+class PartSolve {
+ public:
+  PartSolve(const Factor<T>& factor, const SolvePlan<T>& plan, Operation operation, const SolveRun& run)
+      : factor_(factor), plan_(plan), operation_(operation), run_(run) {}
+
+  /// Between the phases, vectors are in the order of the factors.
+  void solve(std::int64_t phase, DenseView<const T> b, DenseView<T> x) const {
+    const bool is_turned = operation_ != Operation::plain;
+    // With A = L·D·Lᴴ, op(A) is A or its conjugate, so it suffices to conjugate vectors.
+    const bool conjugated = !is_lu() && (factor_.hermitian || factor_.kind == FactorKind::llt
+                                             ? operation_ == Operation::transpose
+                                             : operation_ == Operation::adjoint);
+    const auto conjugate_all = [&](DenseView<T> columns) {
+      for (index_t j = 0; conjugated && j < columns.cols; ++j)
+        std::transform(columns.column(j), columns.column(j) + columns.rows, columns.column(j), conjugate<T>);
+    };
+    const FactorOrder order = order_of(factor_);
+    const auto& first = is_lu() && is_turned ? order.column.new_to_old() : order.row.new_to_old();
+    const auto& last = is_lu() && is_turned ? order.row.new_to_old() : order.column.new_to_old();
+    DenseMatrix<T> work(b.rows, b.cols);
+    for (index_t j = 0; j < b.cols; ++j)
+      for (index_t i = 0; i < b.rows; ++i) work.view()(i, j) = phase == 331 ? b(first[i], j) : b(i, j);
+    conjugate_all(work.view());
+    sweep(phase, work.view());
+    conjugate_all(work.view());
+    for (index_t j = 0; j < b.cols; ++j)
+      for (index_t i = 0; i < b.rows; ++i) x(phase == 333 ? last[i] : i, j) = work.view()(i, j);
+  }
+
+ private:
+  bool is_lu() const { return factor_.kind == FactorKind::lu; }
+
+  void sweep(std::int64_t phase, DenseView<T> x) const {
+    const bool is_turned = is_lu() && operation_ != Operation::plain;
+    if (phase == 332) {
+      if (factor_.kind == FactorKind::ldlt)
+        plan_.solve_part(FactorPart::diagonal, Operation::plain, x, x, run_);
+      return;
+    }
+    const bool forward = phase == 331;
+    if (is_lu()) {
+      const bool lower = forward != is_turned;
+      plan_.solve_part(lower ? FactorPart::lower : FactorPart::upper, operation_, x, x, run_);
+      return;
+    }
+    const bool is_transpose = factor_.kind == FactorKind::ldlt && !factor_.hermitian;
+    const Operation back = is_transpose ? Operation::transpose : Operation::adjoint;
+    plan_.solve_part(FactorPart::lower, forward ? Operation::plain : back, x, x, run_);
+  }
+
+  const Factor<T>& factor_;
+  const SolvePlan<T>& plan_;
+  Operation operation_;
+  const SolveRun& run_;
+};
+
 template <class T>
 class SystemOf final : public System {
  public:
@@ -94,7 +152,7 @@ class SystemOf final : public System {
     const SolveRun run{SolveMethod::automatic,
                        team_for(team, plan_.cost(columns).bytes >= bytes_worth_threads)};
     if (call.phase > 99)
-      solve_part(call, settings, b, answer.view(), run);
+      PartSolve<T>(*factor_, plan_, settings.operation, run).solve(call.phase, b, answer.view());
     else
       solve_whole(call, settings, b, answer.view(), run);
     T* to = settings.solution_in_b ? b.data : static_cast<T*>(call.x);
@@ -232,51 +290,6 @@ class SystemOf final : public System {
     const Verification found = refine(*matrix_, settings.operation, apply, b, x, options);
     call.iparm[refinements] = found.refine_steps;
     facts_.backward_error = found.backward_error;
-  }
-
-  /// One factor after the other; between the phases, vectors are in the order of the factors.
-  void solve_part(Call& call, const Settings& settings, DenseView<const T> b, DenseView<T> x,
-                  const SolveRun& run) {
-    const bool is_lu = factor_->kind == FactorKind::lu;
-    const bool is_turned = settings.operation != Operation::plain;
-    // With A = L·D·Lᴴ, op(A) is A or its conjugate, so it suffices to conjugate vectors.
-    const bool conjugated = !is_lu && (factor_->hermitian || factor_->kind == FactorKind::llt
-                                           ? settings.operation == Operation::transpose
-                                           : settings.operation == Operation::adjoint);
-    const auto conjugate_all = [&](DenseView<T> columns) {
-      for (index_t j = 0; conjugated && j < columns.cols; ++j)
-        std::transform(columns.column(j), columns.column(j) + columns.rows, columns.column(j), conjugate<T>);
-    };
-    const FactorOrder order = order_of(*factor_);
-    const auto& first = is_lu && is_turned ? order.column.new_to_old() : order.row.new_to_old();
-    const auto& last = is_lu && is_turned ? order.row.new_to_old() : order.column.new_to_old();
-    DenseMatrix<T> work(b.rows, b.cols);
-    for (index_t j = 0; j < b.cols; ++j)
-      for (index_t i = 0; i < b.rows; ++i) work.view()(i, j) = call.phase == 331 ? b(first[i], j) : b(i, j);
-    conjugate_all(work.view());
-    sweep(call.phase, settings.operation, work.view(), run);
-    conjugate_all(work.view());
-    for (index_t j = 0; j < b.cols; ++j)
-      for (index_t i = 0; i < b.rows; ++i) x(call.phase == 333 ? last[i] : i, j) = work.view()(i, j);
-  }
-
-  void sweep(std::int64_t phase, Operation operation, DenseView<T> x, const SolveRun& run) {
-    const bool is_lu = factor_->kind == FactorKind::lu;
-    const bool is_turned = is_lu && operation != Operation::plain;
-    if (phase == 332) {
-      if (factor_->kind == FactorKind::ldlt)
-        plan_.solve_part(FactorPart::diagonal, Operation::plain, x, x, run);
-      return;
-    }
-    const bool forward = phase == 331;
-    if (is_lu) {
-      const bool lower = forward != is_turned;
-      plan_.solve_part(lower ? FactorPart::lower : FactorPart::upper, operation, x, x, run);
-      return;
-    }
-    const bool is_transpose = factor_->kind == FactorKind::ldlt && !factor_->hermitian;
-    const Operation back = is_transpose ? Operation::transpose : Operation::adjoint;
-    plan_.solve_part(FactorPart::lower, forward ? Operation::plain : back, x, x, run);
   }
 
   std::shared_ptr<const Analysis> analysis_;

@@ -36,6 +36,28 @@ struct RankState {
   index_t last_task = -1;    ///< that ended
 };
 
+/// When each task began and ended, and after which other task it began.
+struct TaskHistory {
+  explicit TaskHistory(std::size_t tasks) : step(tasks), before(tasks, -1) {}
+
+  /// The tasks that led to the last one to end, each of which began after the one before it.
+  std::vector<PathStep> path() const {
+    std::vector<PathStep> found;
+    for (index_t at = last; at != -1; at = before[at]) {
+      PathStep one = step[at];
+      one.task = at;
+      one.message_seconds = before[at] == -1 ? 0 : std::max(0.0, one.begin - step[before[at]].end);
+      found.push_back(one);
+    }
+    std::reverse(found.begin(), found.end());
+    return found;
+  }
+
+  std::vector<PathStep> step;
+  std::vector<index_t> before;  // −1: none
+  index_t last = -1;            // to end
+};
+
 class Scheduler {
  public:
   Scheduler(const SolveGraph& tasks, const RankRates& rates, const std::optional<Packing>& packing)
@@ -45,8 +67,7 @@ class Scheduler {
         interconnect_(rates.cluster, tasks.num_ranks),
         ranks_(tasks.num_ranks),
         waits_(tasks.tasks.size()),
-        step_(tasks.tasks.size()),
-        before_(tasks.tasks.size(), -1) {
+        history_(tasks.tasks.size()) {
     for (const SolveEdge& edge : tasks.edges) ++waits_[edge.to];
     result_.busy_seconds.assign(ranks_.size(), 0);
     result_.message_seconds.assign(ranks_.size(), 0);
@@ -62,14 +83,14 @@ class Scheduler {
       else if (event.kind == TaskEvent::Kind::finish) finish(static_cast<index_t>(event.at), now);
       else take_turn(event.rank, now);
     });
-    find_path();
+    result_.path = history_.path();
     return std::move(result_);
   }
 
  private:
   const SolveTask& task(index_t number) const { return tasks_.tasks[number]; }
   RankState& rank(index_t number) { return ranks_[number]; }
-  PathStep& step(index_t number) { return step_[number]; }
+  PathStep& step(index_t number) { return history_.step[number]; }
   void plan_turn(index_t number, double now) {
     RankState& state = rank(number);
     if (state.turn_planned) return;
@@ -84,7 +105,7 @@ class Scheduler {
   /// The message of this edge has arrived; `by` ended at `now`.
   void satisfy(const SolveEdge& edge, StepCause cause) {
     if (--waits_[edge.to] > 0) return;
-    before_[edge.to] = edge.from;
+    history_.before[edge.to] = edge.from;
     step(edge.to).cause = cause;
     make_ready(edge.to);
   }
@@ -177,7 +198,7 @@ class Scheduler {
       satisfy(edge, StepCause::message);
       return now;
     }
-    before_[edge.to] = edge.from;
+    history_.before[edge.to] = edge.from;
     step(edge.to) = {edge.to, StepCause::message, now, now, 0};
     return pass_on(edge.to, now);
   }
@@ -194,7 +215,9 @@ class Scheduler {
       state.ready.pop();
       start(state, next, now);
       // A worker came from its previous task without a pause, so that task delayed this one.
-      if (first && comes_from_task) before_[next] = state.last_task, step(next).cause = StepCause::own_task;
+      if (!first || !comes_from_task) continue;
+      history_.before[next] = state.last_task;
+      step(next).cause = StepCause::own_task;
     }
   }
 
@@ -210,7 +233,7 @@ class Scheduler {
     result_.busy_seconds[one.rank] += mine.end - now;
     result_.seconds = std::max(result_.seconds, mine.end);
     if (is_forward(one.part)) result_.forward_seconds = std::max(result_.forward_seconds, mine.end);
-    if (mine.end >= result_.seconds) last_ = next;
+    if (mine.end >= result_.seconds) history_.last = next;
     events_.plan(mine.end, {TaskEvent::Kind::finish, one.rank, next});
   }
 
@@ -223,17 +246,6 @@ class Scheduler {
     plan_turn(task(number).rank, free_at);
   }
 
-  void find_path() {
-    for (index_t at = last_; at != -1; at = before_[at]) {
-      PathStep one = step(at);
-      one.task = at;
-      const index_t before = before_[at];
-      one.message_seconds = before == -1 ? 0 : std::max(0.0, one.begin - step(before).end);
-      result_.path.push_back(one);
-    }
-    std::reverse(result_.path.begin(), result_.path.end());
-  }
-
   const SolveGraph& tasks_;
   const RankRates& rates_;
   const std::optional<Packing> packing_;
@@ -241,10 +253,8 @@ class Scheduler {
   Interconnect interconnect_;
   std::vector<RankState> ranks_;
   std::vector<index_t> waits_;   // by task
-  std::vector<PathStep> step_;   // by task
-  std::vector<index_t> before_;  // by task: the task after which it began; −1
+  TaskHistory history_;
   EventLoop<TaskEvent> events_;
-  index_t last_ = -1;
   Schedule result_;
 };
 
