@@ -30,15 +30,11 @@ struct SharedSupernode {
   DenseMatrix<T> all_of_y;  // there
 };
 
-}  // namespace
-}  // namespace solve_detail
-
+/// What all parts of the recurrence share: the factor, the result, who has what, and how it is sent.
 template <class T>
-struct RankInverseRun<T>::State {
-  using Shared = solve_detail::SharedSupernode<T>;
-  using Writer = solve_detail::PieceWriter;
-  using Reader = solve_detail::PieceReader;
-  using RowRange = solve_detail::RowRange;
+struct InverseState {
+  using Writer = PieceWriter;
+  using Reader = PieceReader;
 
   const RankFactor<T>& factor;
   Transport& transport;
@@ -48,13 +44,13 @@ struct RankInverseRun<T>::State {
   const Placement& placement;
   const index_t rank;
   const bool is_lu;
-  const solve_detail::InverseKernels<T> kernels;
-  solve_detail::BlockDiagonal<T> divisor;
-  solve_detail::InverseSchedule schedule;
+  const InverseKernels<T> kernels;
+  BlockDiagonal<T> divisor;
+  InverseSchedule schedule;
   RankSelectedInverse<T> result;
 
-  State(const RankFactor<T>& part, const RankInverseSizes& sizes, Transport& by, ThreadTeam& threads,
-        const DriveOptions& how)
+  InverseState(const RankFactor<T>& part, const RankInverseSizes& sizes, Transport& by, ThreadTeam& threads,
+               const DriveOptions& how)
       : factor(part),
         transport(by),
         team(threads),
@@ -69,8 +65,8 @@ struct RankInverseRun<T>::State {
                        " ranks is to be inverted by the ranks of a transport, which are " +
                        std::to_string(by.num_ranks()));
     if (factor.kind == FactorKind::ldlt)
-      divisor = solve_detail::BlockDiagonal<T>(factor.hermitian, factor.d, factor.d_below);
-    schedule = solve_detail::inverse_schedule(symbolic, placement, sizes);
+      divisor = BlockDiagonal<T>(factor.hermitian, factor.d, factor.d_below);
+    schedule = inverse_schedule(symbolic, placement, sizes);
     RankFactor<T>& z = result.panels;
     z.kind = factor.kind;
     z.hermitian = factor.hermitian || factor.kind == FactorKind::llt;
@@ -85,18 +81,6 @@ struct RankInverseRun<T>::State {
     result.counts.flops = schedule.counts[rank].flops;
   }
 
-  RankSelectedInverse<T> run() {
-    const Stopwatch watch;
-    blas::use_one_thread();
-    for (const std::vector<index_t>& round : schedule.handing) hand_inverses(round);
-    for (const std::vector<index_t>& step : schedule.steps) go(step);
-    for (const std::vector<index_t>& round : schedule.alone) go_alone(round);
-    result.seconds = watch.seconds();
-    return std::move(result);
-  }
-
-  // ---- Messages ----
-
   /// fill(destination, writer) as in written(). @returns readers of what has come, by rank
   template <class Fill>
   std::vector<Reader> deal(const Fill& fill) {
@@ -104,7 +88,7 @@ struct RankInverseRun<T>::State {
     std::vector<SharedBytes> pieces;
     agree_after(transport, [&] {
       for (index_t to = 0; to < transport.num_ranks(); ++to) {
-        pieces.push_back(solve_detail::written(pool, [&](Writer& writer) { fill(to, writer); }));
+        pieces.push_back(written(pool, [&](Writer& writer) { fill(to, writer); }));
         if (to != rank) result.counts.message_bytes += static_cast<double>(pieces.back().size());
       }
     });
@@ -121,7 +105,7 @@ struct RankInverseRun<T>::State {
   index_t owner(index_t s) const { return placement.owner(s, s); }
   bool takes_part(index_t s, index_t one) const { return placement.grid_of_column(s).contains(one); }
   RowRange wanted_of(index_t s, index_t one) const {
-    return solve_detail::wanted_rows(symbolic, placement.grid_of_column(s), s, one);
+    return wanted_rows(symbolic, placement.grid_of_column(s), s, one);
   }
   template <class Use>
   void for_own_blocks(index_t s, const Use& use) const {
@@ -130,151 +114,28 @@ struct RankInverseRun<T>::State {
   }
   DenseView<const T> part(const RankFactor<T>& blocks, const PanelArray<T>& array, index_t s,
                           index_t above) const {
-    return solve_detail::panel_part(blocks, array, s, above).entries;
+    return panel_part(blocks, array, s, above).entries;
   }
   /// A block of the result, for writing.
   DenseView<T> own_part(PanelArray<T>& array, index_t s, index_t above) const {
     const DenseView<const T> found = part(result.panels, array, s, above);
     return {const_cast<T*>(found.data), found.rows, found.cols, found.ld};
   }
-  static DenseView<T> rows_of(DenseMatrix<T>& m, index_t first, index_t count) {
-    return solve_detail::some_rows(m.view(), first, count);
-  }
-
-  // ---- Inverses of diagonal blocks ----
-
   const index_t* place(index_t s) const {
     return factor.place.empty() ? nullptr : factor.place.data() + symbolic.supernode_begin[s];
   }
   template <class Use>
   void for_tasks(index_t s, const Use& use) const {
-    std::vector<solve_detail::InverseTask> tasks;
-    solve_detail::add_tasks(symbolic, s, tasks);
-    for (const solve_detail::InverseTask& task : tasks) use(task);
-  }
-  DenseMatrix<T> inverse(index_t s, bool upper) const {
-    DenseMatrix<T> m(symbolic.width(s), symbolic.width(s));
-    const DenseView<const T> diagonal = part(factor, factor.lower, s, s);
-    for_tasks(s, [&](const solve_detail::InverseTask& task) {
-      const DenseView<T> columns = m.view().columns(task.first, task.count);
-      if (upper)
-        kernels.invert_upper(diagonal, task.first, columns);
-      else
-        kernels.invert_lower(diagonal, place(s), task.first, columns);
-    });
-    return m;
-  }
-
-  /// The result's blocks become those of G, and of LU (U_JJ⁻¹·U_JR)ᵀ.
-  void hand_inverses(const std::vector<index_t>& round) {
-    std::vector<DenseMatrix<T>> lower(round.size()), upper(round.size());
-    agree_after(transport, [&] {
-      for (std::size_t k = 0; k < round.size(); ++k)
-        if (owner(round[k]) == rank) {
-          lower[k] = inverse(round[k], false);
-          if (is_lu) upper[k] = inverse(round[k], true);
-        }
-    });
-    std::vector<Reader> from = deal([&](index_t to, Writer& writer) {
-      for (std::size_t k = 0; k < round.size(); ++k) {
-        if (owner(round[k]) != rank || !owns_blocks(round[k], to)) continue;
-        writer.put(std::as_const(lower[k]).view());
-        if (is_lu) writer.put(std::as_const(upper[k]).view());
-      }
-    });
-    agree_after(transport, [&] {
-      for (const index_t s : round) {
-        if (!owns_blocks(s, rank)) continue;
-        DenseMatrix<T> m(symbolic.width(s), symbolic.width(s));
-        from[owner(s)].get(m.view());
-        multiply_blocks(s, factor.lower, m, result.panels.lower);
-        if (!is_lu) continue;
-        from[owner(s)].get(m.view());
-        multiply_blocks(s, factor.upper, m, result.panels.upper);
-      }
-    });
-  }
-  bool owns_blocks(index_t s, index_t one) const {
-    for (const Block& block : symbolic.blocks_of(s))
-      if (owner(s, block) == one) return true;
-    return false;
-  }
-  void multiply_blocks(index_t s, const PanelArray<T>& blocks, const DenseMatrix<T>& by, PanelArray<T>& to) {
-    std::vector<Block> own;
-    for_own_blocks(s, [&](const Block& block) { own.push_back(block); });
-    team.share_parts(static_cast<int>(own.size()), [&](int k) {
-      const index_t above = own[k].row_supernode;
-      for_tasks(s, [&](const solve_detail::InverseTask& task) {
-        kernels.multiply(part(factor, blocks, s, above), by.view().columns(task.first, task.count),
-                         own_part(to, s, above).columns(task.first, task.count));
-      });
-    });
-  }
-
-  // ---- Supernodes on several ranks ----
-
-  void go(const std::vector<index_t>& step) {
-    std::vector<Shared> shared = get_known(step);
-    std::vector<std::pair<Shared*, solve_detail::InverseTask>> tasks;
-    for (Shared& one : shared)
-      for_tasks(one.s, [&](const solve_detail::InverseTask& task) { tasks.emplace_back(&one, task); });
-    team.share_parts(static_cast<int>(tasks.size()),
-                     [&](int k) { multiply_known(*tasks[k].first, tasks[k].second); });
-    std::vector<Reader> from = deal([&](index_t to, Writer& writer) {
-      for (Shared& one : shared) put_results(one, to, writer);
-    });
-    agree_after(transport, [&] {
-      for (const index_t s : step) get_results(s, shared, from);
-      finish(shared);
-    });
-  }
-
-  std::vector<Shared> get_known(const std::vector<index_t>& step) {
-    std::vector<Reader> from = deal([&](index_t to, Writer& writer) {
-      for (const index_t s : step) {
-        if (!takes_part(s, to)) continue;
-        for_own_blocks(s, [&](const Block& block) {
-          writer.put(part(result.panels, result.panels.lower, s, block.row_supernode));
-          if (is_lu) writer.put(part(result.panels, result.panels.upper, s, block.row_supernode));
-        });
-        put_known(s, wanted_of(s, to), writer);
-        if (to != owner(s)) continue;
-        for_own_blocks(s, [&](const Block& block) {
-          writer.put(part(factor, is_lu ? factor.upper : factor.lower, s, block.row_supernode));
-        });
-      }
-    });
-    std::vector<Shared> shared;
-    agree_after(transport, [&] {
-      for (const index_t s : step)
-        if (takes_part(s, rank)) {
-          shared.emplace_back(symbolic, s, wanted_of(s, rank), is_lu);
-          get_known(shared.back(), from);
-        }
-    });
-    return shared;
-  }
-  void get_known(Shared& one, std::vector<Reader>& from) const {
-    const index_t s = one.s, rows = symbolic.num_rows_below(s), width = symbolic.width(s);
-    for (const Block& block : symbolic.blocks_of(s)) {
-      from[owner(s, block)].get(rows_of(one.g, block.first, block.count));
-      if (is_lu) from[owner(s, block)].get(rows_of(one.q, block.first, block.count));
-    }
-    solve_detail::visit_known(symbolic, placement, s, one.wanted, [&](const solve_detail::KnownPiece& piece) {
-      one.strips.get(piece, from[piece.source]);
-    });
-    if (owner(s) != rank) return;
-    one.below = DenseMatrix<T>(rows, width);
-    one.all_of_y = DenseMatrix<T>(rows, width);
-    for (const Block& block : symbolic.blocks_of(s))
-      from[owner(s, block)].get(rows_of(one.below, block.first, block.count));
+    std::vector<InverseTask> tasks;
+    add_tasks(symbolic, s, tasks);
+    for (const InverseTask& task : tasks) use(task);
   }
 
   /// This rank's entries of Z that another one needs for its wanted rows below s.
   void put_known(index_t s, const RowRange& wanted, Writer& writer) const {
     const std::span<const index_t> rows = symbolic.rows_below(s);
     const auto some = [&](const RowRange& range) { return rows.subspan(range.first, range.count()); };
-    solve_detail::visit_known(symbolic, placement, s, wanted, [&](const solve_detail::KnownPiece& piece) {
+    visit_known(symbolic, placement, s, wanted, [&](const KnownPiece& piece) {
       if (piece.source != rank) return;
       const bool is_diagonal = &piece.rows == &piece.columns;
       for (const bool upper : {false, true}) {
@@ -282,115 +143,295 @@ struct RankInverseRun<T>::State {
         const auto put = [&](const RowRange& of_rows, const RowRange& of_columns) {
           const DenseView<T> to = writer.template next<T>(of_rows.count(), of_columns.count());
           if (to.data == nullptr || to.rows == 0 || to.cols == 0) return;
-          solve_detail::copy_known(
+          copy_known(
               result.panels, upper ? result.panels.upper : result.panels.lower,
               {piece.columns.row_supernode, piece.rows.row_supernode, some(of_rows), some(of_columns)}, to);
         };
-        put(piece.across, solve_detail::rows_of(piece.columns));
-        if (piece.down.count() > 0) put(solve_detail::rows_of(piece.rows), piece.down);
+        put(piece.across, rows_of(piece.columns));
+        if (piece.down.count() > 0) put(rows_of(piece.rows), piece.down);
+      }
+    });
+  }
+};
+
+/// Inverses of diagonal blocks, handed to the ranks of their columns, whose blocks are multiplied by them.
+template <class T>
+class HandedInverses {
+ public:
+  explicit HandedInverses(InverseState<T>& all) : all_(all) {}
+
+  /// The result's blocks become those of G, and of LU (U_JJ⁻¹·U_JR)ᵀ.
+  void hand(const std::vector<index_t>& round) {
+    std::vector<DenseMatrix<T>> lower(round.size()), upper(round.size());
+    agree_after(all_.transport, [&] {
+      for (std::size_t k = 0; k < round.size(); ++k)
+        if (all_.owner(round[k]) == all_.rank) {
+          lower[k] = inverse(round[k], false);
+          if (all_.is_lu) upper[k] = inverse(round[k], true);
+        }
+    });
+    std::vector<Reader> from = all_.deal([&](index_t to, Writer& writer) {
+      for (std::size_t k = 0; k < round.size(); ++k) {
+        if (all_.owner(round[k]) != all_.rank || !owns_blocks(round[k], to)) continue;
+        writer.put(std::as_const(lower[k]).view());
+        if (all_.is_lu) writer.put(std::as_const(upper[k]).view());
+      }
+    });
+    agree_after(all_.transport, [&] {
+      for (const index_t s : round) {
+        if (!owns_blocks(s, all_.rank)) continue;
+        DenseMatrix<T> m(all_.symbolic.width(s), all_.symbolic.width(s));
+        from[all_.owner(s)].get(m.view());
+        multiply_blocks(s, all_.factor.lower, m, all_.result.panels.lower);
+        if (!all_.is_lu) continue;
+        from[all_.owner(s)].get(m.view());
+        multiply_blocks(s, all_.factor.upper, m, all_.result.panels.upper);
       }
     });
   }
 
-  void multiply_known(Shared& one, const solve_detail::InverseTask& task) const {
+ private:
+  using Writer = PieceWriter;
+  using Reader = PieceReader;
+  DenseMatrix<T> inverse(index_t s, bool upper) const {
+    DenseMatrix<T> m(all_.symbolic.width(s), all_.symbolic.width(s));
+    const DenseView<const T> diagonal = all_.part(all_.factor, all_.factor.lower, s, s);
+    all_.for_tasks(s, [&](const InverseTask& task) {
+      const DenseView<T> columns = m.view().columns(task.first, task.count);
+      if (upper)
+        all_.kernels.invert_upper(diagonal, task.first, columns);
+      else
+        all_.kernels.invert_lower(diagonal, all_.place(s), task.first, columns);
+    });
+    return m;
+  }
+
+  bool owns_blocks(index_t s, index_t one) const {
+    for (const Block& block : all_.symbolic.blocks_of(s))
+      if (all_.owner(s, block) == one) return true;
+    return false;
+  }
+  void multiply_blocks(index_t s, const PanelArray<T>& blocks, const DenseMatrix<T>& by, PanelArray<T>& to) {
+    std::vector<Block> own;
+    all_.for_own_blocks(s, [&](const Block& block) { own.push_back(block); });
+    all_.team.share_parts(static_cast<int>(own.size()), [&](int k) {
+      const index_t above = own[k].row_supernode;
+      all_.for_tasks(s, [&](const InverseTask& task) {
+        all_.kernels.multiply(all_.part(all_.factor, blocks, s, above),
+                              by.view().columns(task.first, task.count),
+                              all_.own_part(to, s, above).columns(task.first, task.count));
+      });
+    });
+  }
+
+  InverseState<T>& all_;
+};
+
+/// Supernodes on several ranks: each computes the rows of Z that it wants.
+template <class T>
+class SharedSupernodes {
+ public:
+  explicit SharedSupernodes(InverseState<T>& all) : all_(all) {}
+
+  void go(const std::vector<index_t>& step) {
+    std::vector<Shared> shared = get_known(step);
+    std::vector<std::pair<Shared*, InverseTask>> tasks;
+    for (Shared& one : shared)
+      all_.for_tasks(one.s, [&](const InverseTask& task) { tasks.emplace_back(&one, task); });
+    all_.team.share_parts(static_cast<int>(tasks.size()),
+                     [&](int k) { multiply_known(*tasks[k].first, tasks[k].second); });
+    std::vector<Reader> from = all_.deal([&](index_t to, Writer& writer) {
+      for (Shared& one : shared) put_results(one, to, writer);
+    });
+    agree_after(all_.transport, [&] {
+      for (const index_t s : step) get_results(s, shared, from);
+      finish(shared);
+    });
+  }
+
+ private:
+  using Writer = PieceWriter;
+  using Reader = PieceReader;
+  using Shared = SharedSupernode<T>;
+
+  static DenseView<T> rows_of(DenseMatrix<T>& m, index_t first, index_t count) {
+    return some_rows(m.view(), first, count);
+  }
+
+  std::vector<Shared> get_known(const std::vector<index_t>& step) {
+    const RankFactor<T>& known = all_.result.panels;
+    const PanelArray<T>& last = all_.is_lu ? all_.factor.upper : all_.factor.lower;
+    std::vector<Reader> from = all_.deal([&](index_t to, Writer& writer) {
+      for (const index_t s : step) {
+        if (!all_.takes_part(s, to)) continue;
+        all_.for_own_blocks(s, [&](const Block& block) {
+          writer.put(all_.part(known, known.lower, s, block.row_supernode));
+          if (all_.is_lu) writer.put(all_.part(known, known.upper, s, block.row_supernode));
+        });
+        all_.put_known(s, all_.wanted_of(s, to), writer);
+        if (to != all_.owner(s)) continue;
+        all_.for_own_blocks(s, [&](const Block& block) {
+          writer.put(all_.part(all_.factor, last, s, block.row_supernode));
+        });
+      }
+    });
+    std::vector<Shared> shared;
+    agree_after(all_.transport, [&] {
+      for (const index_t s : step)
+        if (all_.takes_part(s, all_.rank)) {
+          shared.emplace_back(all_.symbolic, s, all_.wanted_of(s, all_.rank), all_.is_lu);
+          get_known(shared.back(), from);
+        }
+    });
+    return shared;
+  }
+  void get_known(Shared& one, std::vector<Reader>& from) const {
+    const index_t s = one.s, rows = all_.symbolic.num_rows_below(s), width = all_.symbolic.width(s);
+    for (const Block& block : all_.symbolic.blocks_of(s)) {
+      from[all_.owner(s, block)].get(rows_of(one.g, block.first, block.count));
+      if (all_.is_lu) from[all_.owner(s, block)].get(rows_of(one.q, block.first, block.count));
+    }
+    visit_known(all_.symbolic, all_.placement, s, one.wanted, [&](const KnownPiece& piece) {
+      one.strips.get(piece, from[piece.source]);
+    });
+    if (all_.owner(s) != all_.rank) return;
+    one.below = DenseMatrix<T>(rows, width);
+    one.all_of_y = DenseMatrix<T>(rows, width);
+    for (const Block& block : all_.symbolic.blocks_of(s))
+      from[all_.owner(s, block)].get(rows_of(one.below, block.first, block.count));
+  }
+
+  void multiply_known(Shared& one, const InverseTask& task) const {
     const auto columns = [&](DenseMatrix<T>& m) { return m.view().columns(task.first, task.count); };
     const DenseView<T> none;
-    const solve_detail::InverseProducts<T> products{one.wanted, columns(one.g), columns(one.y),
-                                                    is_lu ? columns(one.q) : none,
-                                                    is_lu ? columns(one.w) : none};
+    const InverseProducts<T> products{one.wanted, columns(one.g), columns(one.y),
+                                      all_.is_lu ? columns(one.q) : none, all_.is_lu ? columns(one.w) : none};
     for (index_t block = 0; block < one.strips.num_blocks(); ++block)
-      kernels.subtract_known(one.strips.known(block), products);
+      all_.kernels.subtract_known(one.strips.known(block), products);
   }
 
   /// Rows of Z_RJ to the owners of blocks, and all that this rank has to that of the diagonal block.
   void put_results(Shared& one, index_t to, Writer& writer) const {
     const index_t s = one.s;
-    if (to == owner(s)) writer.put(std::as_const(one.y).view());
-    for (const Block& block : symbolic.blocks_of(s)) {
-      if (owner(s, block) != to) continue;
-      const RowRange rows = solve_detail::common(solve_detail::rows_of(block), one.wanted);
+    if (to == all_.owner(s)) writer.put(std::as_const(one.y).view());
+    for (const Block& block : all_.symbolic.blocks_of(s)) {
+      if (all_.owner(s, block) != to) continue;
+      const RowRange rows = common(solve_detail::rows_of(block), one.wanted);
       const index_t first = rows.first - one.wanted.first;
       if (rows.count() == 0) continue;
-      if (to != owner(s)) writer.put(DenseView<const T>(rows_of(one.y, first, rows.count())));
-      if (is_lu) writer.put(DenseView<const T>(rows_of(one.w, first, rows.count())));
+      if (to != all_.owner(s)) writer.put(DenseView<const T>(rows_of(one.y, first, rows.count())));
+      if (all_.is_lu) writer.put(DenseView<const T>(rows_of(one.w, first, rows.count())));
     }
   }
   void get_results(index_t s, std::vector<Shared>& shared, std::vector<Reader>& from) {
-    const RankGrid ranks = placement.grid_of_column(s);
-    if (!ranks.contains(rank)) return;
+    const RankGrid ranks = all_.placement.grid_of_column(s);
+    if (!ranks.contains(all_.rank)) return;
     Shared& one =
         *std::find_if(shared.begin(), shared.end(), [&](const Shared& each) { return each.s == s; });
-    const bool has_diagonal = owner(s) == rank;
+    const bool has_diagonal = all_.owner(s) == all_.rank;
     for (index_t source = ranks.first; source < ranks.first + ranks.grid.num_ranks(); ++source) {
-      const RowRange theirs = wanted_of(s, source);
+      const RowRange theirs = all_.wanted_of(s, source);
       if (has_diagonal) from[source].get(rows_of(one.all_of_y, theirs.first, theirs.count()));
-      for_own_blocks(s, [&](const Block& block) {
-        const RowRange rows = solve_detail::common(solve_detail::rows_of(block), theirs);
+      all_.for_own_blocks(s, [&](const Block& block) {
+        const RowRange rows = common(solve_detail::rows_of(block), theirs);
         if (rows.count() == 0) return;
         const auto get = [&](PanelArray<T>& array) {
-          from[source].get(solve_detail::some_rows(own_part(array, s, block.row_supernode),
-                                                   rows.first - block.first, rows.count()));
+          from[source].get(some_rows(all_.own_part(array, s, block.row_supernode), rows.first - block.first,
+                                     rows.count()));
         };
-        if (!has_diagonal) get(result.panels.lower);
-        if (is_lu) get(result.panels.upper);
+        if (!has_diagonal) get(all_.result.panels.lower);
+        if (all_.is_lu) get(all_.result.panels.upper);
       });
     }
     if (!has_diagonal) return;
-    for_own_blocks(s, [&](const Block& block) {
+    all_.for_own_blocks(s, [&](const Block& block) {
       const DenseView<const T> y = rows_of(one.all_of_y, block.first, block.count);
-      const DenseView<T> to = own_part(result.panels.lower, s, block.row_supernode);
+      const DenseView<T> to = all_.own_part(all_.result.panels.lower, s, block.row_supernode);
       for (index_t j = 0; j < y.cols; ++j) std::copy_n(y.column(j), y.rows, to.column(j));
     });
   }
 
   /// Z_JJ, on the ranks of the diagonal blocks.
   void finish(std::vector<Shared>& shared) {
-    std::vector<std::pair<Shared*, solve_detail::InverseTask>> tasks;
+    std::vector<std::pair<Shared*, InverseTask>> tasks;
     for (Shared& one : shared)
-      if (owner(one.s) == rank)
-        for_tasks(one.s, [&](const solve_detail::InverseTask& task) { tasks.emplace_back(&one, task); });
-    team.share_parts(static_cast<int>(tasks.size()), [&](int k) {
+      if (all_.owner(one.s) == all_.rank)
+        all_.for_tasks(one.s, [&](const InverseTask& task) { tasks.emplace_back(&one, task); });
+    all_.team.share_parts(static_cast<int>(tasks.size()), [&](int k) {
       const auto& [one, task] = tasks[k];
-      const index_t s = task.supernode, width = symbolic.width(s);
-      const DenseView<const T> diagonal = part(factor, factor.lower, s, s);
+      const index_t s = task.supernode, width = all_.symbolic.width(s);
+      const DenseView<const T> diagonal = all_.part(all_.factor, all_.factor.lower, s, s);
       DenseMatrix<T> m(width, task.count);
-      kernels.invert_lower(diagonal, place(s), task.first, m.view());
-      if (factor.kind == FactorKind::ldlt)
+      all_.kernels.invert_lower(diagonal, all_.place(s), task.first, m.view());
+      if (all_.factor.kind == FactorKind::ldlt)
         for (index_t j = 0; j < task.count; ++j)
-          divisor.solve(symbolic.supernode_begin[s], width, {m.view().column(j), 1});
-      kernels.finish(diagonal, std::as_const(one->below).view(),
+          all_.divisor.solve(all_.symbolic.supernode_begin[s], width, {m.view().column(j), 1});
+      all_.kernels.finish(diagonal, std::as_const(one->below).view(),
                      std::as_const(one->all_of_y).view().columns(task.first, task.count), m.view());
-      kernels.put_in_order(m.view(), place(s),
-                           own_part(result.panels.lower, s, s).columns(task.first, task.count));
+      all_.kernels.put_in_order(
+          m.view(), all_.place(s),
+          all_.own_part(all_.result.panels.lower, s, s).columns(task.first, task.count));
     });
   }
 
-  // ---- Subtrees on one rank ----
+  InverseState<T>& all_;
+};
 
-  void go_alone(const std::vector<index_t>& round) {
-    const auto rank_of = [&](index_t root) { return placement.grid_of_column(root).first; };
-    const auto all_rows = [&](index_t root) { return RowRange{0, symbolic.num_rows_below(root)}; };
-    std::vector<Reader> from = deal([&](index_t to, Writer& writer) {
+/// Subtrees on one rank, computed when it has what lies above their roots.
+template <class T>
+class LonelySubtrees {
+ public:
+  explicit LonelySubtrees(InverseState<T>& all) : all_(all) {}
+
+  void go(const std::vector<index_t>& round) {
+    const auto rank_of = [&](index_t root) { return all_.placement.grid_of_column(root).first; };
+    const auto all_rows = [&](index_t root) { return RowRange{0, all_.symbolic.num_rows_below(root)}; };
+    std::vector<Reader> from = all_.deal([&](index_t to, Writer& writer) {
       for (const index_t root : round)
-        if (rank_of(root) == to) put_known(root, all_rows(root), writer);
+        if (rank_of(root) == to) all_.put_known(root, all_rows(root), writer);
     });
-    std::vector<std::pair<index_t, solve_detail::KnownStrips<T>>> above;
-    agree_after(transport, [&] {
+    std::vector<std::pair<index_t, KnownStrips<T>>> above;
+    agree_after(all_.transport, [&] {
       for (const index_t root : round) {
-        if (rank_of(root) != rank) continue;
-        above.emplace_back(root, solve_detail::KnownStrips<T>(symbolic, root, all_rows(root), is_lu));
-        solve_detail::visit_known(symbolic, placement, root, all_rows(root),
-                                  [&](const solve_detail::KnownPiece& piece) {
-                                    above.back().second.get(piece, from[piece.source]);
-                                  });
+        if (rank_of(root) != all_.rank) continue;
+        above.emplace_back(root, KnownStrips<T>(all_.symbolic, root, all_rows(root), all_.is_lu));
+        visit_known(all_.symbolic, all_.placement, root, all_rows(root), [&](const KnownPiece& piece) {
+          above.back().second.get(piece, from[piece.source]);
+        });
       }
       from.clear();
       for (const auto& [root, strips] : above) {
-        const solve_detail::LonelyPanels<T> panels(factor, divisor, result.panels, root, strips);
-        solve_detail::run_inverse_tasks(kernels, symbolic, panels,
-                                        {symbolic.first_descendant[root], root + 1}, &team);
+        const LonelyPanels<T> panels(all_.factor, all_.divisor, all_.result.panels, root, strips);
+        run_inverse_tasks(all_.kernels, all_.symbolic, panels,
+                          {all_.symbolic.first_descendant[root], root + 1}, &all_.team);
       }
     });
+  }
+
+ private:
+  using Writer = PieceWriter;
+  using Reader = PieceReader;
+  InverseState<T>& all_;
+};
+
+}  // namespace
+}  // namespace solve_detail
+
+template <class T>
+struct RankInverseRun<T>::State : solve_detail::InverseState<T> {
+  using solve_detail::InverseState<T>::InverseState;
+
+  RankSelectedInverse<T> run() {
+    const Stopwatch watch;
+    blas::use_one_thread();
+    solve_detail::HandedInverses<T> inverses(*this);
+    solve_detail::SharedSupernodes<T> supernodes(*this);
+    solve_detail::LonelySubtrees<T> subtrees(*this);
+    for (const std::vector<index_t>& round : this->schedule.handing) inverses.hand(round);
+    for (const std::vector<index_t>& step : this->schedule.steps) supernodes.go(step);
+    for (const std::vector<index_t>& round : this->schedule.alone) subtrees.go(round);
+    this->result.seconds = watch.seconds();
+    return std::move(this->result);
   }
 };
 
