@@ -13,7 +13,7 @@ from xml.sax.saxutils import quoteattr
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from house import rules_functions, rules_references, rules_rooms, rules_text  # noqa: E402
+from house import rules_classes, rules_functions, rules_references, rules_rooms, rules_text  # noqa: E402
 from house.architecture import read_architecture  # noqa: E402
 from house.tree import Finding, Tree  # noqa: E402
 
@@ -37,6 +37,7 @@ RULES = [
     rules_text.no_machine_paths,
     rules_text.gpu_times,
     rules_functions.function_sizes,
+    rules_classes.class_sizes,
     rules_references.references,
 ]
 
@@ -119,6 +120,7 @@ def write_junit(path, findings, seconds):
             "matrix-file",
             "big-file",
             "machine-path",
+            "class-length",
             "function-length",
             "parameters",
             "references",

@@ -184,6 +184,12 @@ OFFENCES = {
         {"cli/a.cpp": PURPOSE + "int k_kernel() {\n" + "  step();\n" * 119 + "}\n"}, ("function-length", "cli/a.cpp", 2)),
     "python_function_is_too_long": (
         {"tools/a.py": '"""What this file is for."""\ndef k():\n' + "    step()\n" * 100}, ("function-length", "tools/a.py", 2)),
+    "class_is_too_long": (
+        {"palmette/solve/a.cpp": PURPOSE + "template <class T>\nclass K final : public L<T> {\n" + "  int k;\n" * 199 + "};\n"},
+        ("class-length", "palmette/solve/a.cpp", 3)),
+    "struct_inside_is_too_long": (
+        {"palmette/solve/a.cpp": PURPOSE + "template <>\nstruct K<int>::State {\n  // the } of a comment\n" + "  int k;\n" * 198 + "};\n"},
+        ("class-length", "palmette/solve/a.cpp", 3)),
     "function_takes_too_much": (
         {"cli/a.cpp": PURPOSE + "int k(int a, int b, int c, int d, int e, int f) { return a; }\n"}, ("parameters", "cli/a.cpp", 2)),
     "key_without_its_entry": (
@@ -222,6 +228,11 @@ INNOCENT = {
     "kernel_of_hundred_and_twenty_lines": ("cli/a.cpp", "int k_kernel() {\n" + "  step();\n" * 118 + "}\n"),
     "cast_that_looks_like_a_function": (
         "cli/a.cpp", "constexpr int k = 8 / static_cast<int>(sizeof(T)) > 0 ? 1 : 2;\n" + "int l;\n" * 120),
+    "class_of_two_hundred_lines": ("palmette/solve/a.cpp", "class K {\n" + "  int k;\n" * 198 + "};\n"),
+    "long_namespace_and_enumeration": (
+        "palmette/solve/a.cpp", "namespace k {\nenum class K {\n" + "  k,\n" * 210 + "};\n" + "int k;\n" * 210 + "}\n"),
+    "short_class_before_long_code": (
+        "palmette/solve/a.cpp", "class K;\nstruct L {};\nL l{1};\nstruct L k() { return {}; }\n" + "int k;\n" * 210),
     "five_parameters": ("cli/a.cpp", "int k(int a, int b, int c, int d, int e) { return a; }\n"),
     "long_test": ("tests/solve/a_test.cpp", "int k() {\n" + "  step();\n" * 200 + "}\n"),
     "judge_of_a_test": ("tests/solve/a_test.cpp", "#include <cblas.h>\nvoid k() { dgemm_(); }\n"),
