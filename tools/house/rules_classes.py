@@ -25,16 +25,20 @@ def _end_of(code, opening):
     return -1
 
 
+def classes(code):
+    """(name, first line, lines) of each class in code without comments."""
+    for match in _CLASS.finditer(code):
+        end = _end_of(code, match.end() - 1)
+        if end >= 0:
+            first = line_of(code, match.start())
+            yield match[1], first, line_of(code, end) - first + 1
+
+
 def class_sizes(tree, architecture):
     for path in tree.cpp_files():
         if not path.startswith("palmette/"):
             continue
-        code = code_only(tree.text(path) or "")
-        for match in _CLASS.finditer(code):
-            end = _end_of(code, match.end() - 1)
-            first = line_of(code, match.start())
-            lines = line_of(code, end) - first + 1
-            if end >= 0 and lines > MAX_CLASS_LINES:
-                yield Finding(path, first, "class-length",
-                              f"{match[1]} has {lines} lines, more than {MAX_CLASS_LINES}",
-                              "split it by what it holds", match[1])
+        for name, line, lines in classes(code_only(tree.text(path) or "")):
+            if lines > MAX_CLASS_LINES:
+                what = f"{name} has {lines} lines, more than {MAX_CLASS_LINES}"
+                yield Finding(path, line, "class-length", what, "split it by what it holds", name)
