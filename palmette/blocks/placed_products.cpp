@@ -26,8 +26,8 @@ inline constexpr index_t line_entries = static_cast<index_t>(std::max<std::size_
 /// Prefetch `count` entries from `from` on.
 template <class T>
 PALMETTE_INLINE inline void fetch(const T* from, index_t count) {
-  for (index_t entry = 0; entry < count; entry += line_entries<T>) __builtin_prefetch(from + entry);
-  __builtin_prefetch(from + count - 1);
+  for (index_t entry = 0; entry < count; entry += line_entries<T>) __builtin_prefetch(from + entry, 0, 2);
+  __builtin_prefetch(from + count - 1, 0, 2);
 }
 
 /// Rows [first, first + count) of a factor, prefetched in as many portions as strips are computed meanwhile.

@@ -24,20 +24,26 @@ class Gatherer {
         is_whole_(range_.first == 0 && range_.end == work.panel_rows(s)) {}
 
   void run(std::span<const Updater> updaters) {
-    if (updaters.empty()) return;
-    Source source = clipped(updaters[0]);
-    for (std::size_t place = 0; place < updaters.size(); ++place) {
-      if (!is_whole_) fetch_ahead(updaters, place);
-      next_ = place + 1 < updaters.size() ? clipped(updaters[place + 1]) : Source{};
-      if (source.first < source.end) subtract_all(source);
+    updaters_ = updaters;
+    Source source = next_source();
+    while (source.first < source.end) {
+      next_ = next_source();
+      subtract_all(source);
       source = next_;
     }
   }
 
  private:
-  Source clipped(const Updater& updater) const {
-    const RowRange rows = rows_within(work_.symbolic, target_, range_, updater);
-    return {updater.source, work_.symbolic.blocks[updater.block], rows.first, rows.end};
+  /// The next source that has rows in the range; none: one without rows.
+  Source next_source() {
+    while (place_ < updaters_.size()) {
+      if (!is_whole_) fetch_ahead(updaters_, place_);
+      const Updater& updater = updaters_[place_++];
+      const RowRange rows = rows_within(work_.symbolic, target_, range_, updater);
+      if (rows.first < rows.end)
+        return {updater.source, work_.symbolic.blocks[updater.block], rows.first, rows.end};
+    }
+    return {};
   }
 
   /// Blocks and lists of rows of later updaters lie anywhere in memory, and the lists are searched.
@@ -74,14 +80,20 @@ class Gatherer {
     for (index_t column = 0; column < source.block.count; ++column)
       scratch_.target_column[column] = scratch_.local_row[rows[source.block.first + column]];
     if (work_.kind() != FactorKind::lu)
-      return subtract(source, work_.factor.lower, scaled_factors(source), sums_.lower);
-    subtract(source, work_.factor.lower, factors_of(work_.factor.upper, source), sums_.lower);
+      return subtract(source, work_.factor.lower, scaled_factors(source), sums_.lower, operands_of_next());
     Source beyond = source;
     beyond.first = std::min(std::max(source.first, source.block.first + source.block.count), source.end);
-    subtract(beyond, work_.factor.upper, factors_of(work_.factor.lower, source), sums_.upper);
+    const DenseView<const T> rows_beyond =
+        below(work_.factor.upper, source.supernode, beyond.first, beyond.end);
+    const DenseView<const T> lower_factors = factors_of(work_.factor.lower, source);
+    const NextOperands<T> next = operands_of_next();
+    subtract(source, work_.factor.lower, factors_of(work_.factor.upper, source), sums_.lower,
+             rows_beyond.rows > 0 ? NextOperands<T>{rows_beyond, lower_factors} : next);
+    subtract(beyond, work_.factor.upper, lower_factors, sums_.upper, next);
   }
 
-  void subtract(const Source& source, PanelArray<T>& left, DenseView<const T> right, DenseView<T> into) {
+  void subtract(const Source& source, PanelArray<T>& left, DenseView<const T> right, DenseView<T> into,
+                const NextOperands<T>& following) {
     const std::span<const index_t> rows = work_.symbolic.rows_below(source.supernode);
     for (index_t first = source.first; first < source.end; first += slab_rows) {
       const index_t end = std::min(source.end, first + slab_rows);
@@ -89,9 +101,8 @@ class Gatherer {
       index_t* const target_row = scratch_.target_row.data();
       for (index_t row = first; row < end; ++row)
         target_row[row - first] = scratch_.local_row[rows[row]] - range_.first;
-      NextOperands<T> next;
-      if (end < source.end) next.a = below(left, source.supernode, end, source.end);
-      else next = operands_of_next();
+      NextOperands<T> next = following;
+      if (end < source.end) next = {below(left, source.supernode, end, source.end), {}};
       const ProductPlaces places{target_row, scratch_.target_column.data()};
       const index_t shift = work_.kind() == FactorKind::lu ? PlacedProduct<T>::all_rows
                                                            : first - source.block.first;
@@ -108,6 +119,8 @@ class Gatherer {
   const Work<T>& work_;
   Scratch<T>& scratch_;
   index_t target_;
+  std::span<const Updater> updaters_{};
+  std::size_t place_ = 0;  ///< of the updater that is looked at next
   Source next_{};  ///< what follows the current source
   Target<T> sums_;
   RowRange range_;
