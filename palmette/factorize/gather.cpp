@@ -19,12 +19,12 @@ struct Source {
 template <class T>
 class Gatherer {
  public:
-  Gatherer(const Work<T>& work, Scratch<T>& scratch, index_t s, const Target<T>& sums)
-      : work_(work), scratch_(scratch), target_(s), sums_(sums), range_(sums.range),
+  Gatherer(const Work<T>& work, Scratch<T>& scratch, index_t s, const Target<T>& sums,
+           std::span<const Updater> updaters)
+      : work_(work), scratch_(scratch), target_(s), updaters_(updaters), sums_(sums), range_(sums.range),
         is_whole_(range_.first == 0 && range_.end == work.panel_rows(s)) {}
 
-  void run(std::span<const Updater> updaters) {
-    updaters_ = updaters;
+  void run() {
     Source source = next_source();
     while (source.first < source.end) {
       next_ = next_source();
@@ -37,7 +37,7 @@ class Gatherer {
   /// The next source that has rows in the range; none: one without rows.
   Source next_source() {
     while (place_ < updaters_.size()) {
-      if (!is_whole_) fetch_ahead(updaters_, place_);
+      if (!is_whole_) fetch_ahead();
       const Updater& updater = updaters_[place_++];
       const RowRange rows = rows_within(work_.symbolic, target_, range_, updater);
       if (rows.first < rows.end)
@@ -47,10 +47,11 @@ class Gatherer {
   }
 
   /// Blocks and lists of rows of later updaters lie anywhere in memory, and the lists are searched.
-  PALMETTE_INLINE void fetch_ahead(std::span<const Updater> updaters, std::size_t place) const {
-    if (place + 8 < updaters.size()) __builtin_prefetch(&work_.symbolic.blocks[updaters[place + 8].block]);
-    if (place + 4 >= updaters.size()) return;
-    const Updater& updater = updaters[place + 4];
+  PALMETTE_INLINE void fetch_ahead() const {
+    if (place_ + 8 < updaters_.size())
+      __builtin_prefetch(&work_.symbolic.blocks[updaters_[place_ + 8].block]);
+    if (place_ + 4 >= updaters_.size()) return;
+    const Updater& updater = updaters_[place_ + 4];
     const std::span<const index_t> rows = work_.symbolic.rows_below(updater.source);
     const index_t first = work_.symbolic.blocks[updater.block].first;
     __builtin_prefetch(rows.data() + first);
@@ -119,7 +120,7 @@ class Gatherer {
   const Work<T>& work_;
   Scratch<T>& scratch_;
   index_t target_;
-  std::span<const Updater> updaters_{};
+  std::span<const Updater> updaters_;
   std::size_t place_ = 0;  ///< of the updater that is looked at next
   Source next_{};  ///< what follows the current source
   Target<T> sums_;
@@ -152,13 +153,13 @@ void gather_updates(const Work<T>& work, Scratch<T>& scratch, index_t s, const T
   // Sources ascend: those that are not eliminated come last.
   while (!updaters.empty() && !work.is_eliminated(updaters.back().source))
     updaters = updaters.first(updaters.size() - 1);
-  Gatherer<T>(work, scratch, s, target).run(updaters);
+  Gatherer<T>(work, scratch, s, target, updaters).run();
 }
 
 template <class T>
 void gather_update(const Work<T>& work, Scratch<T>& scratch, index_t s, const Target<T>& target,
                    const Updater& updater) {
-  Gatherer<T>(work, scratch, s, target).run({&updater, 1});
+  Gatherer<T>(work, scratch, s, target, {&updater, 1}).run();
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                            \
