@@ -37,7 +37,7 @@ struct Chain {
   const int* reversed = nullptr;  ///< the tasks, as backward sweeps take them
 
   explicit Chain(int num_supernodes) {
-    std::vector<int> begin{0}, parent, row, into, child_ptr{0}, child, target_ptr{0}, target;
+    std::vector<int> begin{0}, parent, row, source_ptr{0}, source, child_ptr{0}, child, target_ptr{0}, target;
     std::vector<long long> below{0}, offset;
     std::vector<unsigned char> log_height;
     long long entries = 0;
@@ -47,10 +47,14 @@ struct Chain {
       parent.push_back(has_parent ? supernode + 1 : -1);
       if (has_parent) target.push_back(supernode + 1);
       target_ptr.push_back(static_cast<int>(target.size()));
-      for (int k = 0; has_parent && k < width; ++k) {
-        row.push_back(begin.back() + k);
-        into.push_back(k);
+      for (int k = 0; has_parent && k < width; ++k) row.push_back(begin.back() + k);
+      // Own row k is row k below the child; rows further down have no child that ends there.
+      for (int k = 0; supernode > 0 && k < width; ++k) {
+        source.push_back(static_cast<int>(below[supernode - 1]) + k);
+        source_ptr.push_back(static_cast<int>(source.size()));
       }
+      source_ptr.resize(static_cast<std::size_t>(begin.back()) + row.size() + 1,
+                        static_cast<int>(source.size()));
       const auto layout = device::panel_layout<double>(width, has_parent ? 2 * width : width);
       offset.push_back(entries);
       entries += layout.entries();
@@ -65,8 +69,8 @@ struct Chain {
     std::vector<int> task_ptr = order;
     task_ptr.push_back(num_supernodes);
     sweep.tree = {num_supernodes,    num_supernodes, upload(begin), upload(parent), upload(below),
-                  upload(row),       upload(into),   upload(child_ptr), upload(child),
-                  upload(target_ptr), upload(target),  upload(task_ptr), upload(order)};
+                  upload(row),       upload(source_ptr), upload(source), upload(child_ptr),
+                  upload(child),     upload(target_ptr), upload(target), upload(task_ptr), upload(order)};
     sweep.panels = {upload(std::vector<double>(static_cast<std::size_t>(entries), 1.0 / 64)), upload(offset),
                     upload(std::vector<unsigned char>(offset.size())), upload(log_height), nullptr};
     device::SweepVectors<double>& at = sweep.at;
@@ -81,7 +85,7 @@ struct Chain {
     std::reverse(order.begin(), order.end());
     reversed = upload(order);
     at.done = emulate::allocate_array<int>(static_cast<std::size_t>(num_supernodes));
-    at.ticket = emulate::allocate_array<int>(1);
+    at.ticket = emulate::allocate_array<int>(2);
     at.sweep = at.stride = at.tile = 1;
     at.widest = width;
   }

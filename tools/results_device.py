@@ -103,18 +103,18 @@ def section():
     return [
         "",
         "Made by `tools/results_device.py`. What nvcc 13.0 makes of the kernels with `-O3 -std=c++20"
-        " -fmad=false`, compiled and never run.",
+        " -fmad=false`; [gpu.md](gpu.md) has what ran.",
         "`build/release/tests/test_device --gtest_filter='*CompiledFor*'` holds these figures against the"
         " limits in `tests/device/kernel_list.hpp`. Loads in flight",
-        "are the most loads of global memory, in a basic block with a fused multiply-add, that are under way"
-        " before one of them is read. Ranges are those of the four",
+        "are the most loads of global memory that are under way together when a fused multiply-add reads what"
+        " one of them loads. Ranges are those of the four",
         "scalar types, and for loads of both architectures.",
         "",
         *compiled_table(compiled_figures()),
         "",
-        "Panels are loaded 16 bytes at a time, in batches of four. Of these nvcc keeps two to four in flight"
-        " in most kernels; in some forward kernels of",
-        "float and double it sets each product behind its load, so that one is.",
+        "Panels are loaded 16 bytes at a time, in batches of eight with one right-hand side (six of complex"
+        " doubles) and of four with four. Where a conjugate",
+        "or a copy reads a load before the first product does, fewer are counted than are under way.",
         "",
         "The same kernels for double and one right-hand side in the emulator"
         " (`build/release/bench/bench_emulator --kernels yes`): a chain of 400 supernodes of",

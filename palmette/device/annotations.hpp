@@ -15,8 +15,11 @@
 #endif
 #define PALMETTE_DEVICE __device__ __forceinline__
 #define PALMETTE_HOST_DEVICE __host__ __device__ __forceinline__
+/// Before a loop of which a thread seldom has a second round: copies of its body would only take registers.
+#define PALMETTE_NOT_UNROLLED _Pragma("unroll 1")
 #else
 #define PALMETTE_KERNEL
 #define PALMETTE_DEVICE inline
 #define PALMETTE_HOST_DEVICE inline
+#define PALMETTE_NOT_UNROLLED
 #endif

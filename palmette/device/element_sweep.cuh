@@ -17,7 +17,7 @@
 #pragma once
 
 #include "palmette/device/element_sweep.hpp"
-#include "palmette/device/triangle_sweep.cuh"
+#include "palmette/device/sweep_waiting.cuh"
 #include "palmette/device/watch.cuh"
 
 namespace palmette::device {
@@ -226,11 +226,12 @@ PALMETTE_DEVICE void multiply_triangle(const ElementSweep<T>& a, const ElementVa
   T* const t = shared_values<T>();
   over_tiles(a.own, [&](Tile rhs) {
     fetch_value(a, value, rhs, t);
-    const auto put = [&](int row, int j, T y) { a.own.at.x[place_of(a.own, rhs, s.first + row, j)] = y; };
+    const auto nothing = [](int, int) { return zero<T>(); };
+    const auto put = [&](int row, int j, T, T y) { a.own.at.x[place_of(a.own, rhs, s.first + row, j)] = y; };
     if (s.is_guarded)
-      over_rows(s.width, rhs.count, [&](int row, int j) { put(row, j, t[row * rhs.count + j]); });
+      over_rows(s.width, rhs.count, [&](int row, int j) { put(row, j, zero<T>(), t[row * rhs.count + j]); });
     else
-      multiply_panel<T, K, Fault::none>(s, rhs.count, t, put);
+      multiply_panel<T, K, Fault::none>(s, rhs.count, t, nothing, put);
     gpu::block_barrier();
   });
 }
@@ -253,6 +254,7 @@ PALMETTE_DEVICE void multiply_block(const ElementSweep<T>& a, const ElementBlock
   T* const out = store_row(a, block.out);
   for (int chunk = above + gpu::thread() / gpu::warp_size; chunk < s.layout.num_chunks();
        chunk += gpu::threads() / gpu::warp_size)
+    PALMETTE_NOT_UNROLLED
     for (int first = 0; first < rhs.count; first += K) {
       T sum[loaded][K];
       multiply_chunk<T, K, Fault::none>(s, chunk, t + first, rhs.count, sum);
@@ -318,15 +320,16 @@ PALMETTE_DEVICE void multiply_block_transposed(const ElementSweep<T>& a, const E
   T* const sums = shared_values<T>();
   T* const staged_values = sums + static_cast<long long>(column_sums) * a.own.at.widest * rhs.count;
   over_rows(s.width * column_sums, rhs.count, [&](int k, int j) { sums[k * rhs.count + j] = zero<T>(); });
-  for (int first = above; first < s.layout.rows; first += staged_rows) {
-    over_rows(staged_rows, rhs.count, [&](int k, int j) {
+  const int rows = staged_rows<T>(rhs.count);
+  for (int first = above; first < s.layout.rows; first += rows) {
+    over_rows(rows, rhs.count, [&](int k, int j) {
       const int row = first + k - above;
       T x = zero<T>();
       if (row < s.rows_below) x = -store_row(a, a.program.place[block.in + row])[rhs.first + j];
       staged_values[k * rhs.count + j] = x;
     });
     gpu::block_barrier();
-    multiply_staged<T, K>(s, a.own.at.adjoint, Staged<T>{staged_values, first, rhs.count}, sums);
+    multiply_staged<T, K>(s, a.own.at.adjoint, Staged<T>{staged_values, first, rows, rhs.count}, sums);
     gpu::block_barrier();
   }
   T* const out = store_row(a, block.out);
@@ -349,10 +352,22 @@ PALMETTE_DEVICE void multiply_blocks_transposed(const ElementSweep<T>& a, int be
 template <class T, int K>
 PALMETTE_DEVICE void multiply_triangle_transposed(const ElementSweep<T>& a, const ElementValue& value) {
   const Supernode<T> s = diagonal_block(a, value);
-  if (!s.is_guarded) substitute<T, K>(a.own, s);
+  if (s.is_guarded) return;
+  over_tiles(a.own, [&](Tile rhs) { substitute<T, K>(a.own, s, rhs); });
 }
 
 // ---- both ----
+
+/// A task of an own subtree.
+template <class T, int K, bool forward>
+PALMETTE_DEVICE void sweep_supernode(const ElementSweep<T>& a, const Supernode<T>& s) {
+  over_tiles(a.own, [&](Tile rhs) {
+    if constexpr (forward)
+      eliminate_by_tree<T, K, Fault::none>(a.own, s, rhs);
+    else
+      substitute<T, K>(a.own, s, rhs);
+  });
+}
 
 /// A reduction's sums, and then the message or the value.
 template <class T, bool forward, Link link, Fault fault>
@@ -390,10 +405,7 @@ template <class T, int K, bool forward, Link link, Fault fault>
 PALMETTE_DEVICE void run_task(const ElementSweep<T>& a, const ElementTask& task) {
   switch (task.kind) {
     case ElementTaskKind::tree:
-      if constexpr (forward)
-        return eliminate_by_tree<T, K, Fault::none>(a.own, task.number);
-      else
-        return substitute<T, K>(a.own, supernode(a.own, task.number));
+      return sweep_supernode<T, K, forward>(a, supernode(a.own, task.number));
     case ElementTaskKind::add_up:
       return add_up(a, task.begin, task.end);
     case ElementTaskKind::arrive:

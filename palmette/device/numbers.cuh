@@ -118,6 +118,36 @@ PALMETTE_DEVICE Complex<R> lane_sum(Complex<R> v, int from, int end) {
   return {lane_sum(v.re, from, end), lane_sum(v.im, from, end)};
 }
 
+/// v of lane xor `lanes`.
+template <class R>
+PALMETTE_DEVICE R other_lane(R v, int lanes) {
+  return gpu::shuffle_xor(gpu::all_lanes, v, lanes);
+}
+template <class R>
+PALMETTE_DEVICE Complex<R> other_lane(Complex<R> v, int lanes) {
+  return {other_lane(v.re, lanes), other_lane(v.im, lanes)};
+}
+
+/// v[k] ← lane_sum(v[k], from, end) for all k. Their steps go together: each waits for a shuffle.
+template <class T, int count>
+PALMETTE_DEVICE void lane_sums(T (&v)[count], int from, int end) {
+  for (int x = end / 2; x >= from; x >>= 1) {
+    T other[count];
+    for (int k = 0; k < count; ++k) other[k] = other_lane(v[k], x);
+    for (int k = 0; k < count; ++k) v[k] = v[k] + other[k];
+  }
+}
+template <class T, int rows, int count>
+PALMETTE_DEVICE void lane_sums(T (&v)[rows][count], int from, int end) {
+  for (int x = end / 2; x >= from; x >>= 1) {
+    T other[rows][count];
+    for (int r = 0; r < rows; ++r)
+      for (int k = 0; k < count; ++k) other[r][k] = other_lane(v[r][k], x);
+    for (int r = 0; r < rows; ++r)
+      for (int k = 0; k < count; ++k) v[r][k] = v[r][k] + other[r][k];
+  }
+}
+
 /// *to ← *to + v, atomically.
 template <gpu::Scope scope = gpu::Scope::device, class R>
 PALMETTE_DEVICE void add_atomically(R* to, R v) {

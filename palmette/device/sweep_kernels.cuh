@@ -1,35 +1,39 @@
 // The kernels: how blocks find their supernodes, and what these wait for.
 #pragma once
 
-#include "palmette/device/triangle_sweep.cuh"
+#include "palmette/device/sweep_waiting.cuh"
 
 namespace palmette::device {
 
 // By the tree: forward, a task waits for the children of its supernode; backward, for its parent. No atomic
-// sums, one flag for each task; the same bits for any number of blocks and threads. Small supernodes have
-// small descendants only, so warps are done with them before a block needs them.
+// sums, one flag for each task and group of right-hand sides; the same bits for any number of blocks and
+// threads. Small supernodes have small descendants only, so warps are done with them before a block needs
+// them.
 
 template <class T, int K, Fault fault, class Team = BlockTeam>
-PALMETTE_DEVICE void forward_task(const TriangleSweep<T>& a, int task) {
-  const int s = a.tree.supernode_of[task], first = a.tree.child_ptr[s];
-  wait_for<T, fault, Team>(a, a.tree.child + first, a.tree.child_ptr[s + 1] - first);
-  eliminate_by_tree<T, K, fault, Team>(a, task);
-  publish<T, fault, Team>(a, task);
+PALMETTE_DEVICE void forward_task(const TriangleSweep<T>& a, GroupTask of) {
+  const Supernode<T> s = supernode(a, of.task);
+  prefetch_chunks<T, Team>(s);
+  wait_for_children<T, K, fault, Team>(a, s.number, of.group);
+  eliminate_by_tree<T, K, fault, Team>(a, s, sides_of<K>(of.group));
+  publish<T, K, fault, Team>(a, of);
 }
 
 template <class T, int K, Fault fault = Fault::none>
 PALMETTE_KERNEL void tree_forward_kernel(TriangleSweep<T> a) {
+  const int groups = a.at.stride / K, num_small = a.at.num_small * groups;
+  const int num_large = a.tree.num_tasks * groups - num_small;
   if constexpr (fault == Fault::no_tickets) {
-    forward_task<T, K, fault>(a, a.at.order[gpu::block()]);
+    forward_task<T, K, fault>(a, task_of_ticket<T, K>(a, gpu::block()));
   } else if constexpr (fault == Fault::unequal_barriers) {
     if (take_ticket(reinterpret_cast<int*>(gpu::shared_bytes()), a.at.ticket) < a.tree.num_tasks)
       if (gpu::thread() < gpu::warp_size) gpu::block_barrier();
   } else {
-    over_warp_tickets<T, K>(a.at.ticket + 1, a.at.num_small, [&](int ticket) {
-      forward_task<T, K, fault, WarpTeam<K>>(a, a.at.order[ticket]);
+    over_warp_tickets<T, K>(a.at.ticket + 1, num_small, [&](int ticket) {
+      forward_task<T, K, fault, WarpTeam<K>>(a, task_of_ticket<T, K>(a, ticket));
     });
-    over_tickets(a.at.ticket, a.tree.num_tasks - a.at.num_small, [&](int ticket) {
-      forward_task<T, K, fault>(a, a.at.order[a.at.num_small + ticket]);
+    over_tickets(a.at.ticket, num_large, [&](int ticket) {
+      forward_task<T, K, fault>(a, task_of_ticket<T, K>(a, num_small + ticket));
       if constexpr (fault == Fault::store_outside)
         if (gpu::thread() == 0) a.at.x[a.tree.begin[a.tree.num_supernodes] * a.at.stride] = zero<T>();
     });
@@ -37,77 +41,105 @@ PALMETTE_KERNEL void tree_forward_kernel(TriangleSweep<T> a) {
 }
 
 template <class T, int K, class Team>
-PALMETTE_DEVICE void backward_task(const TriangleSweep<T>& a, int task) {
-  const int s = a.tree.supernode_of[task];
-  wait_for<T, Fault::none, Team>(a, a.tree.parent + s, a.tree.parent[s] >= 0 ? 1 : 0);
-  substitute<T, K, Team>(a, supernode(a, task));
-  publish<T, Fault::none, Team>(a, task);
+PALMETTE_DEVICE void backward_task(const TriangleSweep<T>& a, GroupTask of) {
+  const Supernode<T> s = supernode(a, of.task);
+  prefetch_columns<T, Team>(s);
+  wait_for_parent<T, K, Team>(a, s.number, of.group);
+  substitute<T, K, Team>(a, s, sides_of<K>(of.group));
+  publish<T, K, Fault::none, Team>(a, of);
 }
 
 template <class T, int K>
 PALMETTE_KERNEL void tree_backward_kernel(TriangleSweep<T> a) {
-  const int num_large = a.tree.num_tasks - a.at.num_small;
+  const int groups = a.at.stride / K, num_small = a.at.num_small * groups;
+  const int num_large = a.tree.num_tasks * groups - num_small;
   over_tickets(a.at.ticket, num_large,
-               [&](int ticket) { backward_task<T, K, BlockTeam>(a, a.at.order[ticket]); });
-  over_warp_tickets<T, K>(a.at.ticket + 1, a.at.num_small, [&](int ticket) {
-    backward_task<T, K, WarpTeam<K>>(a, a.at.order[num_large + ticket]);
+               [&](int ticket) { backward_task<T, K, BlockTeam>(a, task_of_ticket<T, K>(a, ticket)); });
+  over_warp_tickets<T, K>(a.at.ticket + 1, num_small, [&](int ticket) {
+    backward_task<T, K, WarpTeam<K>>(a, task_of_ticket<T, K>(a, num_large + ticket));
   });
 }
 
 // Level after level, a launch for each: tasks of a level wait for none.
 
+/// Calls work(task and group) for those of the level that are this block's.
+template <class T, int K, class Work>
+PALMETTE_DEVICE void over_level(const TriangleSweep<T>& a, Work&& work) {
+  const int groups = a.at.stride / K;
+  for (int k = a.at.first * groups + gpu::block(); k < a.at.end * groups; k += gpu::blocks())
+    work(task_of_ticket<T, K>(a, k));
+}
+
 template <class T, int K>
 PALMETTE_KERNEL void level_forward_kernel(TriangleSweep<T> a) {
-  for (int k = a.at.first + gpu::block(); k < a.at.end; k += gpu::blocks())
-    eliminate_by_tree<T, K, Fault::none>(a, a.at.order[k]);
+  over_level<T, K>(a, [&](GroupTask of) {
+    eliminate_by_tree<T, K, Fault::none>(a, supernode(a, of.task), sides_of<K>(of.group));
+  });
 }
 
 template <class T, int K>
 PALMETTE_KERNEL void level_backward_kernel(TriangleSweep<T> a) {
-  for (int k = a.at.first + gpu::block(); k < a.at.end; k += gpu::blocks())
-    substitute<T, K>(a, supernode(a, a.at.order[k]));
+  over_level<T, K>(
+      a, [&](GroupTask of) { substitute<T, K>(a, supernode(a, of.task), sides_of<K>(of.group)); });
 }
 
 // Synchronization-free [Ding et al. 2020, algorithm 4]: a supernode adds what its rows below lose to their
 // sums by atomic additions, and counts itself off at each supernode to which they belong.
 
+/// What rows below lose goes to their sums.
+template <class T>
+struct SumsOfTargets {
+  const TriangleSweep<T>& a;
+  const Supernode<T>& s;
+  Tile rhs;
+
+  PALMETTE_DEVICE T before(int, int) const { return zero<T>(); }
+  PALMETTE_DEVICE void lose(int row, int j, T, T value) const {
+    add_atomically(&a.at.sum[place_of(a, rhs, a.tree.row[s.low + row], j)], -value);
+  }
+};
+
 template <class T, int K>
-PALMETTE_DEVICE void eliminate_by_columns(const TriangleSweep<T>& a, int task) {
-  const Supernode<T> s = supernode(a, task);
+PALMETTE_DEVICE void eliminate_by_columns(const TriangleSweep<T>& a, const Supernode<T>& s, Tile rhs) {
   T* const t = shared_values<T>();
   if (s.is_guarded && s.part > 0) return;
-  over_tiles(a, [&](Tile rhs) {
-    over_rows(s.width, rhs.count, [&](int row, int j) {
-      const long long at = place_of(a, rhs, s.first + row, j);
-      t[row * rhs.count + j] = a.at.in[at] + load_relaxed(&a.at.sum[at]);
-    });
-    gpu::block_barrier();
-    eliminate<T, K, Fault::none>(a, s, rhs, t, [&](int row, int j, T value) {
-      add_atomically(&a.at.sum[place_of(a, rhs, a.tree.row[s.low + row], j)], -value);
-    });
+  over_rows(s.width, rhs.count, [&](int row, int j) {
+    const long long at = place_of(a, rhs, s.first + row, j);
+    t[row * rhs.count + j] = a.at.in[at] + load_relaxed(&a.at.sum[at]);
   });
+  gpu::block_barrier();
+  eliminate<T, K, Fault::none>(a, s, rhs, t, SumsOfTargets<T>{a, s, rhs});
 }
 
 template <class T, int K>
 PALMETTE_KERNEL void columns_forward_kernel(TriangleSweep<T> a) {
-  over_tickets(a.at.ticket, a.tree.num_tasks, [&](int ticket) {
-    const int task = a.at.order[ticket], s = a.tree.supernode_of[task];
-    if (gpu::thread() == 0) gpu::wait_equal<gpu::Scope::device>(&a.at.missing[s], 0);
+  const int groups = a.at.stride / K;
+  over_tickets(a.at.ticket, a.tree.num_tasks * groups, [&](int ticket) {
+    const GroupTask of = task_of_ticket<T, K>(a, ticket);
+    const Supernode<T> s = supernode(a, of.task);
+    prefetch_chunks(s);
+    const auto missing = [&](int number) {
+      return &a.at.missing[static_cast<long long>(number) * groups + of.group];
+    };
+    if (gpu::thread() == 0) gpu::wait_equal<gpu::Scope::device>(missing(s.number), 0);
     gpu::block_barrier();
-    eliminate_by_columns<T, K>(a, task);
+    eliminate_by_columns<T, K>(a, s, sides_of<K>(of.group));
     gpu::block_barrier();
-    for (int k = a.tree.target_ptr[s] + gpu::thread(); k < a.tree.target_ptr[s + 1]; k += gpu::threads())
-      gpu::reduce_release<gpu::Scope::device>(&a.at.missing[a.tree.target[k]], -1);
+    const int end = a.tree.target_ptr[s.number + 1];
+    for (int k = a.tree.target_ptr[s.number] + gpu::thread(); k < end; k += gpu::threads())
+      gpu::reduce_release<gpu::Scope::device>(missing(a.tree.target[k]), -1);
   });
 }
 
 template <class T, int K>
 PALMETTE_KERNEL void columns_backward_kernel(TriangleSweep<T> a) {
-  over_tickets(a.at.ticket, a.tree.num_tasks, [&](int ticket) {
-    const int task = a.at.order[ticket], s = a.tree.supernode_of[task], first = a.tree.target_ptr[s];
-    wait_for<T, Fault::none>(a, a.tree.target + first, a.tree.target_ptr[s + 1] - first);
-    substitute<T, K>(a, supernode(a, task));
-    publish<T, Fault::none>(a, task);
+  over_tickets(a.at.ticket, a.tree.num_tasks * (a.at.stride / K), [&](int ticket) {
+    const GroupTask of = task_of_ticket<T, K>(a, ticket);
+    const Supernode<T> s = supernode(a, of.task);
+    prefetch_columns(s);
+    wait_for_targets<T, K>(a, s.number, of.group);
+    substitute<T, K>(a, s, sides_of<K>(of.group));
+    publish<T, K, Fault::none, BlockTeam>(a, of);
   });
 }
 
@@ -140,7 +172,7 @@ PALMETTE_DEVICE void multiply_slice(const RowSweep<T>& a, int slice, int height,
       for (int k = 0; k < K; ++k) sum[k] = multiply_add(-values.value[v], x[k], sum[k]);
     }
   }
-  for (int k = 0; k < K; ++k) sum[k] = lane_sum(sum[k], height, gpu::warp_size);
+  lane_sums(sum, height, gpu::warp_size);
 }
 
 template <class T, int K>

@@ -15,7 +15,6 @@ PALMETTE_DEVICE T* shared_values() {
 /// All threads of a block.
 struct BlockTeam {
   static constexpr bool is_warp = false;
-  static constexpr int rows_staged = staged_rows;
 
   PALMETTE_DEVICE static int thread() { return gpu::thread(); }
   PALMETTE_DEVICE static int threads() { return gpu::threads(); }
@@ -29,8 +28,8 @@ struct BlockTeam {
     return a.at.widest;
   }
   template <class T>
-  PALMETTE_DEVICE static int tile(const TriangleSweep<T>& a) {
-    return a.at.tile;
+  PALMETTE_DEVICE static int rows_staged(int count) {
+    return staged_rows<T>(count);
   }
 };
 
@@ -38,7 +37,6 @@ struct BlockTeam {
 template <int K>
 struct WarpTeam {
   static constexpr bool is_warp = true;
-  static constexpr int rows_staged = small_rows;
 
   PALMETTE_DEVICE static int thread() { return gpu::lane(); }
   PALMETTE_DEVICE static int threads() { return gpu::warp_size; }
@@ -52,8 +50,8 @@ struct WarpTeam {
     return small_width;
   }
   template <class T>
-  PALMETTE_DEVICE static int tile(const TriangleSweep<T>&) {
-    return K;
+  PALMETTE_DEVICE static int rows_staged(int) {
+    return small_rows;
   }
 };
 

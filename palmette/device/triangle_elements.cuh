@@ -15,7 +15,7 @@
 #pragma once
 
 #include "palmette/device/triangle_elements.hpp"
-#include "palmette/device/triangle_sweep.cuh"
+#include "palmette/device/sweep_waiting.cuh"
 #include "palmette/device/watch.cuh"
 
 namespace palmette::device {

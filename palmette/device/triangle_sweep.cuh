@@ -3,6 +3,11 @@
 // [B⁻¹; C·B⁻¹]: y = B⁻¹·P·t, and C·y is what the rows below lose. Backward, Lᵀ·x = z: x = Pᵀ·Mᵀ·[z; −x],
 // where the second part is x of the rows below.
 //
+// What a solve takes is the latency of memory along the longest path of the tree, not bandwidth. So what does
+// not depend on other tasks is fetched before a block waits (the panel is then on its way to the level-2
+// cache), each flag has a thread of its own, sums over children are lists by rows without a barrier between
+// children, and right-hand sides are dealt out in groups that know nothing of each other.
+//
 // Rows of right-hand sides lie together. A warp multiplies by a whole chunk of the panel, or by all chunks of
 // a few columns, and adds its lanes' sums in a fixed tree, so the bits depend neither on the number of blocks
 // nor on that of threads or right-hand sides.
@@ -63,6 +68,7 @@ PALMETTE_DEVICE Supernode<T> supernode(const TriangleSweep<T>& a, int task) {
 /// Calls use(row, right-hand side) for all of them, shared among the threads of the team.
 template <class Team = BlockTeam, class Use>
 PALMETTE_DEVICE void over_rows(int rows, int count, Use&& use) {
+  PALMETTE_NOT_UNROLLED
   for (int k = Team::thread(); k < rows * count; k += Team::threads()) use(k / count, k % count);
 }
 
@@ -73,9 +79,10 @@ PALMETTE_DEVICE long long place_of(const TriangleSweep<T>& a, Tile rhs, long lon
 }
 
 /// Calls use(tile) for all right-hand sides.
-template <class T, class Team = BlockTeam, class Use>
+template <class T, class Use>
 PALMETTE_DEVICE void over_tiles(const TriangleSweep<T>& a, Use&& use) {
-  const int tile = Team::tile(a);
+  const int tile = a.at.tile;
+  PALMETTE_NOT_UNROLLED
   for (int first = 0; first < a.at.stride; first += tile) {
     const int left = a.at.stride - first;
     use(Tile{first, left < tile ? left : tile});
@@ -132,8 +139,9 @@ PALMETTE_DEVICE void solve_block_transposed(const Supernode<T>& s, bool adjoint,
 
 // ---- forward ----
 
-/// Loads that a lane begins before it uses the first.
-constexpr int loads_ahead = 4;
+/// Loads of a panel that a lane begins before it uses the first: as many as there are registers for.
+template <class T, int K>
+constexpr int loads_ahead = K > 1 ? 4 : sizeof(T) < 16 ? 8 : 6;
 
 template <class T>
 PALMETTE_DEVICE Loaded<T> load_rows(const T* values) {
@@ -161,35 +169,45 @@ PALMETTE_DEVICE bool multiply_chunk(const Supernode<T>& s, int chunk, const T* t
   if constexpr (fault == Fault::divergent_shuffle)
     if (row >= stored) return false;  // these lanes do not come to the shuffles
   const int step = gpu::warp_size / row_lanes;
-  int c = row < stored ? gpu::lane() / row_lanes : columns;
-  for (; c + (loads_ahead - 1) * step < columns; c += loads_ahead * step) {
-    Loaded<T> m[loads_ahead];
-    for (int a = 0; a < loads_ahead; ++a) m[a] = load_rows(values + (c + a * step) * stored + row);
-    for (int a = 0; a < loads_ahead; ++a) add_products<T, K>(m[a], t + (c + a * step) * count, sum);
+  for (int c = row < stored ? gpu::lane() / row_lanes : columns; c < columns; c += loads_ahead<T, K> * step) {
+    Loaded<T> m[loads_ahead<T, K>];
+    for (int a = 0; a < loads_ahead<T, K>; ++a)
+      if (c + a * step < columns) m[a] = load_rows(values + (c + a * step) * stored + row);
+    for (int a = 0; a < loads_ahead<T, K>; ++a)
+      if (c + a * step < columns) add_products<T, K>(m[a], t + (c + a * step) * count, sum);
   }
-  for (; c < columns; c += step)
-    add_products<T, K>(load_rows(values + c * stored + row), t + c * count, sum);
-  for (int v = 0; v < loaded; ++v)
-    for (int k = 0; k < K; ++k) sum[v][k] = lane_sum(sum[v][k], row_lanes, gpu::warp_size);
+  lane_sums(sum, row_lanes, gpu::warp_size);
   return true;
 }
 
 /// Multiplies t by this part's chunks of the panel.
-/// @param put  (row of the panel, right-hand side of the tile, value), called by one lane
-template <class T, int K, Fault fault, class Team = BlockTeam, class Put>
-PALMETTE_DEVICE void multiply_panel(const Supernode<T>& s, int count, const T* t, Put&& put) {
+/// @param before  (row of the panel, right-hand side of the tile) → what put is given with it: all loads of a
+///   lane are under way together, with K = 1 while the chunk is multiplied
+/// @param put  (row, right-hand side, what `before` gave, value), called by one lane
+template <class T, int K, Fault fault, class Team = BlockTeam, class Before, class Put>
+PALMETTE_DEVICE void multiply_panel(const Supernode<T>& s, int count, const T* t, Before&& before,
+                                    Put&& put) {
   constexpr int loaded = rows_per_load<T>;
   const int warps = Team::threads() / gpu::warp_size;
   const int begin = s.begin(s.layout.num_chunks()), end = s.end(s.layout.num_chunks());
   for (int chunk = begin + Team::thread() / gpu::warp_size; chunk < end; chunk += warps)
+    PALMETTE_NOT_UNROLLED
     for (int first = 0; first < count; first += K) {
-      T sum[loaded][K];
-      if (!multiply_chunk<T, K, fault>(s, chunk, t + first, count, sum)) continue;
       const int row = chunk * s.layout.height + gpu::lane() * loaded;
-      if (gpu::lane() >= s.layout.height / loaded) continue;
+      // of this lane: the first ones have a row each, and the sums of it
+      const int rows = gpu::lane() < s.layout.height / loaded ? s.layout.rows - row : 0;
+      T sum[loaded][K], old[loaded][K];
+      const auto load_old = [&] {
+        for (int v = 0; v < loaded; ++v)
+          for (int k = 0; k < K; ++k)
+            if (v < rows) old[v][k] = before(row + v, first + k);
+      };
+      if constexpr (K == 1) load_old();
+      if (!multiply_chunk<T, K, fault>(s, chunk, t + first, count, sum)) continue;
+      if constexpr (K > 1) load_old();  // before, there are no registers for them
       for (int v = 0; v < loaded; ++v)
         for (int k = 0; k < K; ++k)
-          if (row + v < s.layout.rows) put(row + v, first + k, sum[v][k]);
+          if (v < rows) put(row + v, first + k, old[v][k], sum[v][k]);
     }
 }
 
@@ -204,10 +222,11 @@ PALMETTE_DEVICE T* permuted_rows(const TriangleSweep<T>& a, const Supernode<T>& 
   return moved;
 }
 
-/// x of the supernode ← B⁻¹·P·t; the rows below are passed to lose(row below, right-hand side, value).
-template <class T, int K, Fault fault, class Team = BlockTeam, class Lose>
+/// x of the supernode ← B⁻¹·P·t. A row below loses its value by below.lose(row, right-hand side, old, value),
+/// where `old` is what below.before(row, right-hand side) gave.
+template <class T, int K, Fault fault, class Team = BlockTeam, class Below>
 PALMETTE_DEVICE void eliminate(const TriangleSweep<T>& a, const Supernode<T>& s, Tile rhs, T* t,
-                               Lose&& lose) {
+                               const Below& below) {
   T* const x = a.at.x;
   t = permuted_rows<T, Team>(a, s, rhs.count, t);
   if (s.is_guarded) {
@@ -215,56 +234,68 @@ PALMETTE_DEVICE void eliminate(const TriangleSweep<T>& a, const Supernode<T>& s,
     over_rows<Team>(s.width, rhs.count,
               [&](int row, int j) { x[place_of(a, rhs, s.first + row, j)] = t[row * rhs.count + j]; });
   }
-  multiply_panel<T, K, fault, Team>(s, rhs.count, t, [&](int row, int j, T value) {
+  const auto old = [&](int row, int j) {
+    return row >= s.width ? below.before(row - s.width, j) : zero<T>();
+  };
+  multiply_panel<T, K, fault, Team>(s, rhs.count, t, old, [&](int row, int j, T had, T value) {
     if (row >= s.width)
-      lose(row - s.width, j, value);
+      below.lose(row - s.width, j, had, value);
     else if (!s.is_guarded)
       x[place_of(a, rhs, s.first + row, j)] = value;
   });
   Team::barrier();
 }
 
-/// t ← the supernode's right-hand sides less what its children subtract, child after child, so no sum depends
-/// on who was first. What they subtract from rows of this part further down is added to the supernode's own
-/// update.
+/// `value` and what children add to a row, child after child, so no sum depends on who was first.
+/// @param row  its number in source_ptr
+template <class T>
+PALMETTE_DEVICE T add_sources(const TriangleSweep<T>& a, Tile rhs, long long row, int j, T value) {
+  const int end = a.tree.source_ptr[row + 1];
+  for (int k = a.tree.source_ptr[row]; k < end; ++k)
+    value = value + a.at.update[place_of(a, rhs, a.tree.source[k], j)];
+  return value;
+}
+
+/// t ← the supernode's right-hand sides less what its children subtract. What they subtract from rows of this
+/// part further down goes to the supernode's own update.
 template <class T, Fault fault, class Team = BlockTeam>
 PALMETTE_DEVICE void gather(const TriangleSweep<T>& a, const Supernode<T>& s, Tile rhs, T* t) {
-  T* const update = a.at.update;
   const int chunks = s.layout.num_chunks(), end = s.end(chunks) * s.layout.height;
   const int begin = s.begin(chunks) * s.layout.height < s.width ? s.width : s.begin(chunks) * s.layout.height;
   const int last = end < s.layout.rows ? end : s.layout.rows;
-  over_rows<Team>(s.width, rhs.count,
-            [&](int row, int j) { t[row * rhs.count + j] = a.at.in[place_of(a, rhs, s.first + row, j)]; });
-  over_rows<Team>(last > begin ? last - begin : 0, rhs.count, [&](int row, int j) {
-    update[place_of(a, rhs, s.low + begin + row - s.width, j)] = zero<T>();
+  const long long number = s.first + s.low;
+  over_rows<Team>(s.width, rhs.count, [&](int row, int j) {
+    const T own = a.at.in[place_of(a, rhs, s.first + row, j)];
+    t[row * rhs.count + j] = add_sources(a, rhs, number + row, j, own);
   });
-  Team::barrier();
-  for (int c = a.tree.child_ptr[s.number]; c < a.tree.child_ptr[s.number + 1]; ++c) {
-    const long long from = a.tree.below[a.tree.child[c]];
-    const int rows = static_cast<int>(a.tree.below[a.tree.child[c] + 1] - from);
-    over_rows<Team>(rows, rhs.count, [&](int row, int j) {
-      const int to = a.tree.into[from + row];
-      if (to >= s.width && (to < begin || to >= last)) return;  // a row of another part
-      const T value = update[place_of(a, rhs, from + row, j)];
-      T& target = to < s.width ? t[to * rhs.count + j] : update[place_of(a, rhs, s.low + to - s.width, j)];
-      target = target + value;
-    });
-    if constexpr (fault != Fault::missing_barrier) Team::barrier();
-  }
+  over_rows<Team>(last > begin ? last - begin : 0, rhs.count, [&](int k, int j) {
+    const int row = begin + k;
+    a.at.update[place_of(a, rhs, s.low + row - s.width, j)] =
+        add_sources(a, rhs, number + row, j, zero<T>());
+  });
+  if constexpr (fault != Fault::missing_barrier) Team::barrier();
 }
 
+/// What rows below lose goes to the supernode's update, where `gather` has been.
+template <class T>
+struct OwnUpdate {
+  const TriangleSweep<T>& a;
+  const Supernode<T>& s;
+  Tile rhs;
+
+  PALMETTE_DEVICE long long place(int row, int j) const { return place_of(a, rhs, s.low + row, j); }
+  PALMETTE_DEVICE T before(int row, int j) const { return a.at.update[place(row, j)]; }
+  PALMETTE_DEVICE void lose(int row, int j, T gathered, T value) const {
+    a.at.update[place(row, j)] = gathered - value;
+  }
+};
+
 template <class T, int K, Fault fault, class Team = BlockTeam>
-PALMETTE_DEVICE void eliminate_by_tree(const TriangleSweep<T>& a, int task) {
-  const Supernode<T> s = supernode(a, task);
+PALMETTE_DEVICE void eliminate_by_tree(const TriangleSweep<T>& a, const Supernode<T>& s, Tile rhs) {
   T* const t = Team::template shared<T>();
   if (s.is_guarded && s.part > 0) return;
-  over_tiles<T, Team>(a, [&](Tile rhs) {
-    gather<T, fault, Team>(a, s, rhs, t);
-    eliminate<T, K, fault, Team>(a, s, rhs, t, [&](int row, int j, T value) {
-      T& update = a.at.update[place_of(a, rhs, s.low + row, j)];
-      update = update - value;
-    });
-  });
+  gather<T, fault, Team>(a, s, rhs, t);
+  eliminate<T, K, fault, Team>(a, s, rhs, t, OwnUpdate<T>{a, s, rhs});
 }
 
 // ---- backward ----
@@ -284,12 +315,11 @@ PALMETTE_DEVICE T scaled_row(const TriangleSweep<T>& a, Tile rhs, int row, int j
   return scaled;
 }
 
-/// Rows [first, first + rows_staged of the team) of a panel's [z; −x below], in shared memory, for `count`
-/// right-hand sides.
+/// Rows [first, first + rows) of a panel's [z; −x below], in shared memory, for `count` right-hand sides.
 template <class T>
 struct Staged {
   T* values;
-  int first, count;
+  int first, rows, count;
 };
 
 /// One of the partial sums of a column.
@@ -297,19 +327,43 @@ struct ColumnSum {
   int which, column;
 };
 
-/// Zeros behind the last row.
+/// Loads of x that a thread begins before it stores the first in shared memory.
+template <class T>
+constexpr int rows_ahead = sizeof(T) < 16 ? 4 : 2;
+
+/// x of the rows from `begin` on, all of them below: each load waits for that of the row's number.
+template <class T, class Team>
+PALMETTE_DEVICE void stage_rows_below(const TriangleSweep<T>& a, const Supernode<T>& s, Tile rhs,
+                                      const Staged<T>& staged, int begin) {
+  const int last = s.layout.rows, staged_end = staged.first + staged.rows;
+  const int count = ((last < staged_end ? last : staged_end) - begin) * rhs.count, threads = Team::threads();
+  const int* const row_of = a.tree.row + (s.low + begin - s.width);
+  T* const to = staged.values + (begin - staged.first) * rhs.count;
+  for (int first = Team::thread(); first < count; first += rows_ahead<T> * threads) {
+    T x[rows_ahead<T>];
+    for (int q = 0; q < rows_ahead<T>; ++q)
+      if (const int k = first + q * threads; k < count)
+        x[q] = a.at.x[place_of(a, rhs, row_of[k / rhs.count], k % rhs.count)];
+    for (int q = 0; q < rows_ahead<T>; ++q)
+      if (const int k = first + q * threads; k < count) to[k] = -x[q];
+  }
+}
+
+/// Zeros behind the last row, up to the end of its chunk.
 template <class T, class Team = BlockTeam>
 PALMETTE_DEVICE void stage_rows(const TriangleSweep<T>& a, const Supernode<T>& s, Tile rhs,
                                 const Staged<T>& staged) {
-  over_rows<Team>(Team::rows_staged, rhs.count, [&](int k, int j) {
-    const int row = staged.first + k;
-    T value = zero<T>();
-    if (row < s.width) {
-      if (!s.is_guarded) value = scaled_row(a, rhs, s.first + row, j);
-    } else if (row < s.layout.rows) {
-      value = -a.at.x[place_of(a, rhs, a.tree.row[s.low + row - s.width], j)];
-    }
-    staged.values[k * rhs.count + j] = value;
+  const int staged_end = staged.first + staged.rows, last = s.layout.rows;
+  const int end = last < staged_end ? last : staged_end;
+  const int own = s.width < end ? s.width : end, below = own > staged.first ? own : staged.first;
+  stage_rows_below<T, Team>(a, s, rhs, staged, below);
+  over_rows<Team>(below - staged.first, rhs.count, [&](int k, int j) {
+    staged.values[k * rhs.count + j] =
+        s.is_guarded ? zero<T>() : scaled_row(a, rhs, s.first + staged.first + k, j);
+  });
+  const int whole = s.layout.num_chunks() * s.layout.height;
+  over_rows<Team>((whole < staged_end ? whole : staged_end) - end, rhs.count, [&](int k, int j) {
+    staged.values[(end - staged.first + k) * rhs.count + j] = zero<T>();
   });
 }
 
@@ -325,13 +379,13 @@ PALMETTE_DEVICE void add_transposed(bool adjoint, const Loaded<T>& m, const T* k
 
 /// sum ← one column of the staged chunks number `which`, `which` + column_sums, …, transposed, times the
 /// staged rows of K right-hand sides, in all lanes of the column.
-template <class T, int K, class Team = BlockTeam>
+template <class T, int K>
 PALMETTE_DEVICE void multiply_column(const Supernode<T>& s, bool adjoint, ColumnSum of,
                                      const Staged<T>& staged, T (&sum)[K]) {
   const int height = s.layout.height, row_lanes = height / rows_per_load<T>;
   const int row = gpu::lane() % row_lanes * rows_per_load<T>, first = staged.first / height;
-  const int staged_end = (staged.first + Team::rows_staged) / height, chunks = s.layout.num_chunks();
-  const int end = chunks < staged_end ? chunks : staged_end;
+  const int staged_end = (staged.first + staged.rows) / height, chunks = s.layout.num_chunks();
+  int end = chunks < staged_end ? chunks : staged_end;
   const auto load = [&](int chunk) {
     return load_rows(s.values + s.layout.begin(chunk) + of.column * s.layout.stored_rows(chunk) + row);
   };
@@ -343,14 +397,16 @@ PALMETTE_DEVICE void multiply_column(const Supernode<T>& s, bool adjoint, Column
   int chunk = first + of.which;
   while (chunk < of.column / height) chunk += column_sums;  // those above do not have the column
   if (of.column >= s.width) chunk = end;
-  for (; chunk + (loads_ahead - 1) * column_sums < end - 1; chunk += loads_ahead * column_sums) {
-    Loaded<T> m[loads_ahead];
-    for (int a = 0; a < loads_ahead; ++a) m[a] = load(chunk + a * column_sums);
-    for (int a = 0; a < loads_ahead; ++a) add(chunk + a * column_sums, m[a]);
+  // Of the last chunk some lanes may have no rows.
+  if (end == chunks && row >= s.layout.stored_rows(chunks - 1)) --end;
+  for (; chunk < end; chunk += loads_ahead<T, K> * column_sums) {
+    Loaded<T> m[loads_ahead<T, K>];
+    for (int a = 0; a < loads_ahead<T, K>; ++a)
+      if (chunk + a * column_sums < end) m[a] = load(chunk + a * column_sums);
+    for (int a = 0; a < loads_ahead<T, K>; ++a)
+      if (chunk + a * column_sums < end) add(chunk + a * column_sums, m[a]);
   }
-  for (; chunk < end; chunk += column_sums)
-    if (row < s.layout.stored_rows(chunk)) add(chunk, load(chunk));
-  for (int k = 0; k < K; ++k) sum[k] = lane_sum(sum[k], 1, row_lanes);
+  lane_sums(sum, 1, row_lanes);
 }
 
 /// Columns of this part.
@@ -378,8 +434,8 @@ PALMETTE_DEVICE void multiply_staged(const Supernode<T>& s, bool adjoint, const 
     const int own = unit / column_sums * mine.together + gpu::lane() / row_lanes;
     for (int k = 0; k < staged.count; k += K) {
       T sum[K];
-      const Staged<T> here{staged.values + k, staged.first, staged.count};
-      multiply_column<T, K, Team>(s, adjoint, {unit % column_sums, mine.first + own}, here, sum);
+      const Staged<T> here{staged.values + k, staged.first, staged.rows, staged.count};
+      multiply_column<T, K>(s, adjoint, {unit % column_sums, mine.first + own}, here, sum);
       if (gpu::lane() % row_lanes != 0 || own >= mine.count) continue;
       for (int j = 0; j < K; ++j) {
         T& target = out[(own * column_sums + unit % column_sums) * staged.count + k + j];
@@ -388,6 +444,10 @@ PALMETTE_DEVICE void multiply_staged(const Supernode<T>& s, bool adjoint, const 
     }
   }
 }
+
+/// Columns whose loads a lane of multiply_small begins before it uses the first.
+template <class T>
+constexpr int loads_of_small = sizeof(T) < 16 ? 4 : 2;
 
 /// The same for a small supernode, whose chunks are all staged and no more than the sums of a column. A sum
 /// is the product with one load, so a warp begins the loads of several before it uses the first.
@@ -400,17 +460,17 @@ PALMETTE_DEVICE void multiply_small(const Supernode<T>& s, bool adjoint, const S
     const T* const values = s.values + s.layout.begin(chunk) + row;
     const T* const known = staged.values + (chunk * s.layout.height + row) * staged.count;
     const int end = row < stored ? columns : 0;  // of the columns that this lane loads
-    for (int first = lane_column; first - lane_column < columns; first += loads_ahead * together) {
-      Loaded<T> m[loads_ahead];
-      for (int a = 0; a < loads_ahead; ++a)
+    for (int first = lane_column; first - lane_column < columns; first += loads_of_small<T> * together) {
+      Loaded<T> m[loads_of_small<T>];
+      for (int a = 0; a < loads_of_small<T>; ++a)
         if (first + a * together < end) m[a] = load_rows(values + (first + a * together) * stored);
-      for (int a = 0; a < loads_ahead; ++a) {
+      for (int a = 0; a < loads_of_small<T>; ++a) {
         const int column = first + a * together;
         for (int k = 0; k < staged.count; k += K) {
           T sum[K];
           for (int j = 0; j < K; ++j) sum[j] = zero<T>();
           if (column < end) add_transposed<T, K>(adjoint, m[a], known + k, staged.count, sum);
-          for (int j = 0; j < K; ++j) sum[j] = lane_sum(sum[j], 1, row_lanes);
+          lane_sums(sum, 1, row_lanes);
           if (row != 0 || column >= columns) continue;
           for (int j = 0; j < K; ++j) out[(column * column_sums + chunk) * staged.count + k + j] = sum[j];
         }
@@ -467,94 +527,25 @@ PALMETTE_DEVICE void write_columns(const TriangleSweep<T>& a, const Supernode<T>
 }
 
 template <class T, int K, class Team = BlockTeam>
-PALMETTE_DEVICE void substitute(const TriangleSweep<T>& a, const Supernode<T>& s) {
+PALMETTE_DEVICE void substitute(const TriangleSweep<T>& a, const Supernode<T>& s, Tile rhs) {
   const PartColumns<T> mine = columns_of_part(s);
   if (mine.count <= 0) return;
   T* const sums = Team::template shared<T>();
-  over_tiles<T, Team>(a, [&](Tile rhs) {
-    T* const staged_values = sums + static_cast<long long>(column_sums) * Team::widest(a) * rhs.count;
-    over_rows<Team>(mine.count * column_sums, rhs.count,
-              [&](int k, int j) { sums[k * rhs.count + j] = zero<T>(); });
-    for (int first = 0; first < s.layout.rows; first += Team::rows_staged) {
-      const Staged<T> staged{staged_values, first, rhs.count};
-      stage_rows<T, Team>(a, s, rhs, staged);
-      Team::barrier();
-      if constexpr (Team::is_warp)
-        multiply_small<T, K>(s, a.at.adjoint, staged, sums);
-      else
-        multiply_staged<T, K, Team>(s, a.at.adjoint, staged, sums);
-      Team::barrier();
-    }
-    write_columns<T, Team>(a, s, rhs, sums);
-  });
-}
-
-// ---- waiting ----
-
-/// The block's next task, the same in all of its threads; they come to a barrier before the next call.
-/// @param taken  in shared memory
-PALMETTE_DEVICE int take_ticket(int* taken, int* ticket) {
-  if (gpu::thread() == 0) *taken = gpu::add_relaxed<gpu::Scope::device>(ticket, 1);
-  gpu::block_barrier();
-  return *taken;
-}
-
-/// The warp's next task, the same in all of its lanes.
-PALMETTE_DEVICE int take_warp_ticket(int* ticket) {
-  int taken = 0;
-  if (gpu::lane() == 0) taken = gpu::add_relaxed<gpu::Scope::device>(ticket, 1);
-  return gpu::shuffle(gpu::all_lanes, taken, 0);
-}
-
-/// Calls work(ticket) for the tickets that this block takes.
-template <class Work>
-PALMETTE_DEVICE void over_tickets(int* ticket, int count, Work&& work) {
-  int* const taken = reinterpret_cast<int*>(gpu::shared_bytes());
-  for (;;) {
-    const int mine = take_ticket(taken, ticket);
-    if (mine >= count) return;
-    work(mine);
-    gpu::block_barrier();
+  T* const staged_values = sums + static_cast<long long>(column_sums) * Team::widest(a) * rhs.count;
+  const int rows = Team::template rows_staged<T>(rhs.count);
+  over_rows<Team>(mine.count * column_sums, rhs.count,
+                  [&](int k, int j) { sums[k * rhs.count + j] = zero<T>(); });
+  for (int first = 0; first < s.layout.rows; first += rows) {
+    const Staged<T> staged{staged_values, first, rows, rhs.count};
+    stage_rows<T, Team>(a, s, rhs, staged);
+    Team::barrier();
+    if constexpr (Team::is_warp)
+      multiply_small<T, K>(s, a.at.adjoint, staged, sums);
+    else
+      multiply_staged<T, K, Team>(s, a.at.adjoint, staged, sums);
+    Team::barrier();
   }
-}
-
-/// Calls work(ticket) for the tickets that warps of this block take. Of a wavefront with two warps one works:
-/// otherwise it could wait for a task of the other, which stands still until the wait is over.
-template <class T, int K, class Work>
-PALMETTE_DEVICE void over_warp_tickets(int* ticket, int count, Work&& work) {
-  if (!gpu::leads_wave() || gpu::thread() / gpu::warp_size >= warps_of_small<T, K>) return;
-  for (;;) {
-    const int mine = take_warp_ticket(ticket);
-    if (mine >= count) return;
-    work(mine);
-    gpu::warp_barrier();
-  }
-}
-
-/// The team goes on when all tasks of these supernodes are done.
-template <class T, Fault fault, class Team = BlockTeam>
-PALMETTE_DEVICE void wait_for(const TriangleSweep<T>& a, const int* supernodes, int count) {
-  for (int k = Team::thread(); k < count; k += Team::threads())
-    for (int task = a.tree.task_ptr[supernodes[k]]; task < a.tree.task_ptr[supernodes[k] + 1]; ++task) {
-      const int* const done = &a.at.done[task];
-      if constexpr (fault == Fault::no_acquire)
-        while (gpu::load_relaxed<gpu::Scope::device>(done) != a.at.sweep) gpu::pause();
-      else
-        gpu::wait_equal<gpu::Scope::device>(done, a.at.sweep);
-    }
-  Team::barrier();
-}
-
-/// All threads of the team have come to a barrier since their last store.
-template <class T, Fault fault, class Team = BlockTeam>
-PALMETTE_DEVICE void publish(const TriangleSweep<T>& a, int task) {
-  if (Team::thread() != 0) return;
-  if constexpr (fault == Fault::relaxed_flag)
-    gpu::store_relaxed<gpu::Scope::device>(&a.at.done[task], a.at.sweep);
-  else if constexpr (fault == Fault::narrow_scope)
-    gpu::store_release<gpu::Scope::block>(&a.at.done[task], a.at.sweep);
-  else
-    gpu::store_release<gpu::Scope::device>(&a.at.done[task], a.at.sweep);
+  write_columns<T, Team>(a, s, rhs, sums);
 }
 
 }  // namespace palmette::device

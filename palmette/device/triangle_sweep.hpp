@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "palmette/device/annotations.hpp"
+
 namespace palmette::device {
 
 /// Mistakes that tests plant in a kernel, to show that the instruments find them; `none` is the kernel
@@ -33,11 +35,14 @@ struct Tree {
   int num_tasks;
   const int* begin;         ///< num_supernodes + 1: first column
   const int* parent;        ///< −1 at roots
-  const long long* below;   ///< num_supernodes + 1: first row below, in `row` and `into`
+  const long long* below;   ///< num_supernodes + 1: first row below, in `row`
   const int* row;           ///< rows below
-  const int* into;          ///< where a row below lies in the parent's [own columns; rows below]
-  const int* child_ptr;     ///< num_supernodes + 1
-  const int* child;         ///< ascending
+  /// Panel after panel, for each row of [own columns; rows below]: the rows below of children that are this
+  /// row, child after child. Row r of supernode s is number begin[s] + below[s] + r.
+  const int* source_ptr;
+  const int* source;
+  const int* child_task_ptr; ///< num_supernodes + 1
+  const int* child_task;     ///< the tasks of a supernode's children
   const int* target_ptr;    ///< num_supernodes + 1
   const int* target;        ///< the supernodes to which the rows below belong, ascending
   const int* task_ptr;      ///< num_supernodes + 1: first task of a supernode
@@ -72,14 +77,16 @@ struct SweepVectors {
   T* x;             ///< n × stride: the solution
   T* update;        ///< rows below × stride: what a supernode subtracts from the rows of its ancestors
   T* sum;           ///< n × stride, of synchronization-free sweeps: what rows lose; 0 at the start
-  int* missing;     ///< of synchronization-free sweeps: tasks that a supernode waits for
-  int* done;        ///< number of the sweep that finished a task
+  /// Of synchronization-free sweeps, supernode after supernode for each group of right-hand sides: tasks that
+  /// it waits for.
+  int* missing;
+  int* done;        ///< task after task for each group: number of the sweep that finished it
   const int* order; ///< tasks as they are taken: each after those that it waits for
   int* ticket;      ///< two, 0 at the start: of blocks, of warps
   int num_small;    ///< tasks of warps: in `order` the first, backward the last
   int sweep;        ///< its number
   int stride;       ///< right-hand sides, as padded
-  int tile;         ///< right-hand sides that pass through shared memory together
+  int tile;         ///< of sweeps over several devices: right-hand sides in shared memory together
   int widest;       ///< columns of the widest supernode
   int first;        ///< of level sweeps: tasks order[first … end)
   int end;
@@ -112,8 +119,14 @@ struct RowSweep {
   int stride;
 };
 
-/// Rows of right-hand sides that the backward sweep keeps in shared memory; a multiple of every height.
-inline constexpr int staged_rows = 128;
+/// Rows of `count` right-hand sides that the backward sweep keeps in shared memory: as many as 8 KB hold, at
+/// least 128; a multiple of every height.
+template <class T>
+PALMETTE_HOST_DEVICE constexpr int staged_rows(int count) {
+  constexpr int tallest = 64, fewest = 128;
+  const int held = 8 * 1024 / static_cast<int>(sizeof(T)) / count / tallest * tallest;
+  return held > fewest ? held : fewest;
+}
 /// Partial sums of a column in the backward sweep: sum j is that of chunks j, j + column_sums, …, so that
 /// several warps work for one column, and the bits do not depend on which.
 inline constexpr int column_sums = 4;
@@ -134,7 +147,7 @@ inline constexpr int warps_of_small =
 /// Bytes of shared memory that a sweep needs for so many right-hand sides at a time.
 template <class T>
 int shared_bytes_of_sweep(int widest, int tile) {
-  return 16 + static_cast<int>(sizeof(T)) * (column_sums * widest + staged_rows) * tile;
+  return 16 + static_cast<int>(sizeof(T)) * (column_sums * widest + staged_rows<T>(tile)) * tile;
 }
 /// The same for the tasks of warps.
 template <class T, int K>

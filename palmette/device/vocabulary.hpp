@@ -113,6 +113,10 @@ PALMETTE_DEVICE void fence() {
 PALMETTE_DEVICE void pause() {
   __nanosleep(20);
 }
+/// The line of p on its way to the level-2 cache. Nothing waits for it, and no value depends on it.
+PALMETTE_DEVICE void prefetch(const void* p) {
+  asm volatile("prefetch.global.L2 [%0];" : : "l"(p));
+}
 PALMETTE_DEVICE unsigned char* shared_bytes() {
   extern __shared__ unsigned char gpu_shared_bytes[];
   return gpu_shared_bytes;
@@ -195,6 +199,8 @@ PALMETTE_DEVICE void fence() {
 PALMETTE_DEVICE void pause() {
   __builtin_amdgcn_s_sleep(1);
 }
+/// There is no instruction that only fills the level-2 cache.
+PALMETTE_DEVICE void prefetch(const void*) {}
 PALMETTE_DEVICE unsigned char* shared_bytes() {
   extern __shared__ __attribute__((aligned(16))) unsigned char gpu_shared_bytes[];
   return gpu_shared_bytes;
@@ -250,6 +256,7 @@ inline float multiply_add(float a, float b, float c) {
 inline double square_root(double a) {
   return __builtin_sqrt(a);
 }
+inline void prefetch(const void*) {}
 #endif
 
 /// Spins with relaxed loads, since each acquire empties the level-1 cache (CCTL.IVALL in SASS); one acquire

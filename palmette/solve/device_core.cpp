@@ -34,6 +34,15 @@ std::shared_ptr<Device> checked(std::shared_ptr<Device> device, const Supernodal
   return device;
 }
 
+/// Right-hand sides of a group, which a lane multiplies by together.
+int sides_of_group(int stride) { return stride == 1 ? 1 : device::rhs_of_lane; }
+
+/// @throws UsageError if a supernode is too wide
+template <class T>
+int shared_bytes(const device::SweepVectors<T>& at) {
+  return device::shared_bytes_of_sweep<T>(at.widest, tile_of<T>(at.widest, sides_of_group(at.stride)));
+}
+
 }  // namespace
 
 template <class T>
@@ -45,7 +54,14 @@ DeviceVectors<T>::DeviceVectors(std::shared_ptr<Device> device, const DeviceTree
 
 template <class T>
 T* DeviceVectors<T>::begin(index_t num_rhs) {
-  const auto stride = static_cast<std::size_t>(device_stride_of(num_rhs));
+  const index_t stride_of_device = device_stride_of(num_rhs);
+  const auto stride = static_cast<std::size_t>(stride_of_device);
+  const std::size_t flags =
+      tree_.tasks().supernode_of.size() * static_cast<std::size_t>(device_groups_of(stride_of_device));
+  if (done_.size() < flags) {
+    done_ = {device_, flags};
+    done_.clear();
+  }
   const std::size_t entries = static_cast<std::size_t>(tree_.num_columns()) * stride;
   if (x_.size() < entries) {
     // Their memory is given back before more is asked for. x comes last: if there is too little, its size
@@ -62,12 +78,17 @@ T* DeviceVectors<T>::begin(index_t num_rhs) {
 }
 
 template <class T>
-void DeviceVectors<T>::begin_sums(std::size_t entries) {
+void DeviceVectors<T>::begin_sums(index_t stride) {
+  const std::size_t entries = static_cast<std::size_t>(tree_.num_columns()) * stride;
+  const index_t groups = device_groups_of(stride);
   if (sum_.size() < entries) sum_ = {device_, entries};
   sum_.clear();
-  if (missing_.size() < tree_.num_sources().size()) {
-    sources_ = {device_, tree_.num_sources()};
+  if (groups != groups_of_sources_) {
+    std::vector<int> sources;
+    for (const int count : tree_.num_sources()) sources.insert(sources.end(), groups, count);
+    sources_ = {device_, sources};
     missing_ = {device_, sources_.size()};
+    groups_of_sources_ = groups;
   }
   if (sources_.size() > 0) device_->copy_there(missing_.data(), sources_.data(), sources_.bytes());
 }
@@ -79,8 +100,7 @@ device::SweepVectors<T> DeviceVectors<T>::begin_sweep(index_t num_rhs, bool by_c
   in_ = !in_;
   at.in = in_ ? x_.data() : y_.data();
   at.x = in_ ? y_.data() : x_.data();
-  if (by_columns)
-    begin_sums(static_cast<std::size_t>(tree_.num_columns()) * at.stride);
+  if (by_columns) begin_sums(at.stride);
   ticket_.clear();
   at.update = update_.data();
   at.sum = sum_.data();
@@ -90,7 +110,6 @@ device::SweepVectors<T> DeviceVectors<T>::begin_sweep(index_t num_rhs, bool by_c
   at.sweep = ++sweeps_;
   at.widest = tree_.widest();
   at.num_small = tree_.tasks().num_small;
-  at.tile = tile_of<T>(at.widest, at.stride);
   return at;
 }
 
@@ -164,7 +183,7 @@ void DeviceCore<T>::sweep(const SweepStep& step, const CoreRun<T>& given) const 
     sweep.diagonal = {diagonal_.data(), diagonal_below_.data(), host_diagonal_->is_hermitian()};
   sweep.at.adjoint = step.adjoint;
   sweep.at.order = step.forward ? tree_.forward() : tree_.backward();
-  device::LaunchShape shape{0, 0, device::shared_bytes_of_sweep<T>(sweep.at.widest, sweep.at.tile)};
+  device::LaunchShape shape{0, 0, shared_bytes<T>(sweep.at)};
   if (given.method == SolveMethod::device_level_set) return sweep_levels(step.forward, sweep, shape);
   if (by_columns) return launch(step.forward ? columns_forward : columns_backward, sweep, shape);
   const int of_small = sweep.at.stride == 1 ? device::shared_bytes_of_small<T, 1>
@@ -190,7 +209,7 @@ void DeviceCore<T>::sweep_levels(bool forward, device::TriangleSweep<T>& sweep,
 template <class T>
 void DeviceCore<T>::launch(device::Kernel kernel, const device::TriangleSweep<T>& sweep,
                            const device::LaunchShape& shape) const {
-  const int at_once = sweep.at.stride == 1 ? 1 : device::rhs_of_lane;
+  const int at_once = sides_of_group(sweep.at.stride);
   device_->launch({kernel, ScalarTraits<T>::type, at_once, &sweep}, shape);
 }
 

@@ -26,13 +26,14 @@ class DeviceVectors {
   offset_t memory_bytes() const;
 
  private:
-  void begin_sums(std::size_t entries);
+  void begin_sums(index_t stride);
 
   std::shared_ptr<Device> device_;
   const DeviceTree& tree_;
   DeviceArray<T> x_, y_, update_, sum_;
   bool in_ = false;  ///< the last sweep read x and wrote y
   DeviceArray<int> sources_, missing_, done_, ticket_;
+  index_t groups_of_sources_ = 0;  ///< of right-hand sides, for which sources_ was made
   int sweeps_ = 0;
 };
 

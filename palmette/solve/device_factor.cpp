@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <numeric>
 
 namespace palmette {
@@ -18,44 +19,64 @@ offset_t array_bytes(offset_t length) {
 
 offset_t num_targets(const SymbolicFactor& symbolic) { return symbolic.block_ptr.back(); }
 
-/// Where each row below lies in its parent's [own columns; rows below].
-std::vector<int> places_in_parents(const SymbolicFactor& symbolic) {
-  std::vector<int> into(symbolic.row_index.size());
-  for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
-    const index_t up = symbolic.parent[s];
-    if (up < 0) continue;
-    const auto rows = symbolic.rows_below(up);
-    auto at = rows.begin();
-    for (offset_t k = symbolic.row_ptr[s]; k < symbolic.row_ptr[s + 1]; ++k) {
-      const index_t row = symbolic.row_index[k];
-      if (row < symbolic.supernode_begin[up + 1]) {
-        into[k] = row - symbolic.supernode_begin[up];
-        continue;
-      }
-      at = std::lower_bound(at, rows.end(), row);
-      into[k] = symbolic.width(up) + static_cast<int>(at - rows.begin());
+/// Calls use(k, row) for each row below of a supernode that has a parent: its place k in the list of rows
+/// below, and the parent's row that it is, as device::Tree numbers them.
+template <class Use>
+void over_rows_of_parent(const SymbolicFactor& symbolic, index_t s, Use&& use) {
+  const index_t up = symbolic.parent[s];
+  if (up < 0) return;
+  const auto rows = symbolic.rows_below(up);
+  auto at = rows.begin();
+  const offset_t first = symbolic.supernode_begin[up] + symbolic.row_ptr[up];
+  for (offset_t k = symbolic.row_ptr[s]; k < symbolic.row_ptr[s + 1]; ++k) {
+    const index_t row = symbolic.row_index[k];
+    if (row < symbolic.supernode_begin[up + 1]) {
+      use(k, first + row - symbolic.supernode_begin[up]);
+      continue;
     }
+    at = std::lower_bound(at, rows.end(), row);
+    use(k, first + symbolic.width(up) + (at - rows.begin()));
   }
-  return into;
 }
 
-/// Supernodes and the children of each, ascending.
-struct Children {
-  std::vector<int> ptr, child;
+/// Lists of items: those of list k are item[ptr[k] … ptr[k + 1]).
+struct Lists {
+  std::vector<int> ptr, item;
 };
 
-Children children_of(const SymbolicFactor& symbolic) {
-  const index_t count = symbolic.num_supernodes();
-  Children all;
-  all.ptr.assign(count + 1, 0);
-  for (const index_t parent : symbolic.parent)
-    if (parent >= 0) ++all.ptr[parent + 1];
-  std::partial_sum(all.ptr.begin(), all.ptr.end(), all.ptr.begin());
-  all.child.resize(all.ptr.back());
-  std::vector<int> next(all.ptr.begin(), all.ptr.end() - 1);
-  for (index_t s = 0; s < count; ++s)
-    if (symbolic.parent[s] >= 0) all.child[next[symbolic.parent[s]]++] = s;
-  return all;
+/// The lists of pairs (list, item), in the order in which each(use) calls use(list, item).
+template <class Each>
+Lists lists_of(offset_t count, const Each& each) {
+  Lists lists;
+  lists.ptr.assign(count + 1, 0);
+  each([&](offset_t list, offset_t) { ++lists.ptr[list + 1]; });
+  std::partial_sum(lists.ptr.begin(), lists.ptr.end(), lists.ptr.begin());
+  lists.item.resize(lists.ptr.back());
+  std::vector<int> next(lists.ptr.begin(), lists.ptr.end() - 1);
+  each([&](offset_t list, offset_t item) { lists.item[next[list]++] = static_cast<int>(item); });
+  return lists;
+}
+
+/// Rows below of children by the rows of their parents.
+/// @throws UsageError if there are more rows below than an int counts
+Lists sources_of_rows(const SymbolicFactor& symbolic) {
+  if (symbolic.row_ptr.back() > std::numeric_limits<int>::max())
+    throw UsageError("the supernodes of this factor have " + std::to_string(symbolic.row_ptr.back()) +
+                     " rows below, more than a device can number: solve on the host, or on several devices");
+  return lists_of(symbolic.n + symbolic.row_ptr.back(), [&](const auto& use) {
+    for (index_t s = 0; s < symbolic.num_supernodes(); ++s)
+      over_rows_of_parent(symbolic, s, [&](offset_t k, offset_t row) { use(row, k); });
+  });
+}
+
+/// The tasks of children by their parents.
+Lists tasks_of_children(const SymbolicFactor& symbolic, const BlockTasks& tasks) {
+  return lists_of(symbolic.num_supernodes(), [&](const auto& use) {
+    for (index_t s = 0; s < symbolic.num_supernodes(); ++s)
+      if (symbolic.parent[s] >= 0)
+        for (index_t task = tasks.task_ptr[s]; task < tasks.task_ptr[s + 1]; ++task)
+          use(symbolic.parent[s], task);
+  });
 }
 
 template <class T>
@@ -79,7 +100,7 @@ std::vector<long long> panel_offsets(const SymbolicFactor& symbolic, const Block
 
 DeviceTree::DeviceTree(std::shared_ptr<Device> device, const SymbolicFactor& symbolic, bool by_columns)
     : tasks_(block_tasks(symbolic)), num_sources_(symbolic.num_supernodes(), 0), num_columns_(symbolic.n) {
-  const Children children = children_of(symbolic);
+  const Lists sources = sources_of_rows(symbolic), waits = tasks_of_children(symbolic, tasks_);
   std::vector<int> target, target_ptr{0};
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
     widest_ = std::max(widest_, static_cast<int>(symbolic.width(s)));
@@ -94,9 +115,10 @@ DeviceTree::DeviceTree(std::shared_ptr<Device> device, const SymbolicFactor& sym
   parent_ = {device, symbolic.parent};
   below_ = {device, std::vector<long long>(symbolic.row_ptr.begin(), symbolic.row_ptr.end())};
   row_ = {device, symbolic.row_index};
-  into_ = {device, places_in_parents(symbolic)};
-  child_ptr_ = {device, children.ptr};
-  child_ = {device, children.child};
+  source_ptr_ = {device, sources.ptr};
+  source_ = {device, sources.item};
+  child_task_ptr_ = {device, waits.ptr};
+  child_task_ = {device, waits.item};
   target_ptr_ = {device, target_ptr};
   target_ = {device, target};
   task_ptr_ = {device, tasks_.task_ptr};
@@ -104,15 +126,15 @@ DeviceTree::DeviceTree(std::shared_ptr<Device> device, const SymbolicFactor& sym
   forward_ = {device, tasks_.forward};
   backward_ = {device, tasks_.backward};
   by_level_ = {device, tasks_.by_level};
-  view_ = {symbolic.num_supernodes(), tasks_.num_tasks(), begin_.data(), parent_.data(),
-           below_.data(),             row_.data(),        into_.data(),  child_ptr_.data(),
-           child_.data(),             target_ptr_.data(), target_.data(), task_ptr_.data(),
-           supernode_of_.data()};
+  view_ = {symbolic.num_supernodes(), tasks_.num_tasks(),     begin_.data(),      parent_.data(),
+           below_.data(),             row_.data(),            source_ptr_.data(), source_.data(),
+           child_task_ptr_.data(),    child_task_.data(),     target_ptr_.data(), target_.data(),
+           task_ptr_.data(),          supernode_of_.data()};
 }
 
 std::vector<const DeviceArray<int>*> DeviceTree::arrays() const {
-  return {&begin_,  &parent_,   &row_,          &into_,    &child_ptr_, &child_,   &target_ptr_,
-          &target_, &task_ptr_, &supernode_of_, &forward_, &backward_,  &by_level_};
+  return {&begin_,  &parent_,   &row_,          &source_ptr_, &source_,   &child_task_ptr_, &child_task_,
+          &target_, &task_ptr_, &supernode_of_, &forward_,    &backward_, &by_level_,       &target_ptr_};
 }
 
 offset_t DeviceTree::memory_bytes() const {
@@ -123,11 +145,15 @@ offset_t DeviceTree::memory_bytes() const {
 
 offset_t DeviceTree::predicted_bytes(const SymbolicFactor& symbolic, const BlockTasks& tasks) {
   const offset_t count = symbolic.num_supernodes(), rows = static_cast<offset_t>(symbolic.row_index.size());
-  const offset_t children =
-      count - std::count(symbolic.parent.begin(), symbolic.parent.end(), index_t{-1});
+  offset_t waits = 0, rows_of_children = 0;
+  for (index_t s = 0; s < count; ++s) {
+    if (symbolic.parent[s] < 0) continue;
+    waits += tasks.parts(s);
+    rows_of_children += symbolic.row_ptr[s + 1] - symbolic.row_ptr[s];
+  }
   return array_bytes<long long>(count + 1) +
-         array_bytes<int>(4 * (count + 1) + count + 2 * rows + children + num_targets(symbolic) +
-                          4 * offset_t{tasks.num_tasks()});
+         array_bytes<int>(4 * (count + 1) + count + (symbolic.n + rows + 1) + rows_of_children +
+                          rows + waits + num_targets(symbolic) + 4 * offset_t{tasks.num_tasks()});
 }
 
 template <class T>
@@ -234,6 +260,10 @@ index_t device_stride_of(index_t num_rhs) {
   return (num_rhs + device::rhs_of_lane - 1) / device::rhs_of_lane * device::rhs_of_lane;
 }
 
+index_t device_groups_of(index_t stride) {
+  return stride == 1 ? 1 : stride / device::rhs_of_lane;
+}
+
 static_assert(small_width == device::small_width && small_rows == device::small_rows,
               "the tasks that warps take are those for which warps have shared memory");
 
@@ -273,7 +303,8 @@ DeviceFactorBytes predicted_device_bytes(const SymbolicFactor& symbolic, FactorK
   if (kind == FactorKind::lu) bytes.factor_bytes += panel_bytes(false);
   if (kind == FactorKind::ldlt) bytes.factor_bytes += solve_detail::array_bytes<T>(2 * n);
   const offset_t stride = solve_detail::device_stride_of(std::min(num_rhs, solve_detail::rhs_block));
-  bytes.flag_bytes = solve_detail::array_bytes<int>(tasks.num_tasks() + 2);
+  bytes.flag_bytes = solve_detail::array_bytes<int>(
+      offset_t{tasks.num_tasks()} * solve_detail::device_groups_of(static_cast<index_t>(stride)) + 2);
   bytes.map_bytes = solve_detail::predicted_map_bytes(symbolic.row, symbolic.column, num_scales);
   bytes.vector_bytes = solve_detail::array_bytes<T>((2 * n + rows) * stride);
   bytes.staging_bytes = solve_detail::array_bytes<T>(n * std::min(num_rhs, solve_detail::rhs_block));

@@ -15,7 +15,7 @@ namespace palmette::solve_detail {
 class DeviceTree {
  public:
   /// @param by_columns  with the lists of synchronization-free sweeps, which need the blocks of `symbolic`
-  /// @throws MemoryError
+  /// @throws MemoryError; UsageError if an int does not number all rows below
   DeviceTree(std::shared_ptr<Device> device, const SymbolicFactor& symbolic, bool by_columns = true);
 
   const device::Tree& view() const { return view_; }
@@ -37,8 +37,8 @@ class DeviceTree {
   std::vector<const DeviceArray<int>*> arrays() const;
 
   BlockTasks tasks_;
-  DeviceArray<int> begin_, parent_, row_, into_, child_ptr_, child_, target_ptr_, target_, task_ptr_,
-      supernode_of_, forward_, backward_, by_level_;
+  DeviceArray<int> begin_, parent_, row_, source_ptr_, source_, child_task_ptr_, child_task_, target_ptr_,
+      target_, task_ptr_, supernode_of_, forward_, backward_, by_level_;
   DeviceArray<long long> below_;
   std::vector<int> num_sources_;
   int widest_ = 0;
@@ -93,6 +93,8 @@ int tile_of(int widest, int stride);
 
 /// Right-hand sides as padded for kernels: one, or a multiple of device::rhs_of_lane.
 index_t device_stride_of(index_t num_rhs);
+/// Groups of right-hand sides that kernels take one by one. @param stride  as device_stride_of gives it
+index_t device_groups_of(index_t stride);
 /// Of a solve whose vectors pass through rows of the host.
 template <class T>
 WorkspaceNeed need_of_host_rows(index_t num_rows, index_t num_rhs) {

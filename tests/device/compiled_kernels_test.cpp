@@ -19,25 +19,6 @@ struct Case {
   Outcome (*run)(const Case&, const Build&, const Options&, LaunchShape);
 };
 
-/// Level after level, from the leaves or to them; other sweeps in one launch.
-template <class T>
-std::vector<TriangleSweep<T>> launches_of(const Problem& p, Kernel kernel, TriangleSweep<T> all) {
-  const TaskList tasks = tasks_of(p);
-  const bool backward = kernel == Kernel::tree_backward || kernel == Kernel::columns_backward;
-  all.at.order = upload(backward ? tasks.backward : tasks.forward);
-  if (kernel != Kernel::level_forward && kernel != Kernel::level_backward) return {all};
-  all.at.order = upload(tasks.by_level);
-  std::vector<TriangleSweep<T>> sweeps;
-  const std::vector<int>& begin = tasks.level_begin;
-  for (std::size_t level = 0; level + 1 < begin.size(); ++level) {
-    sweeps.push_back(all);
-    sweeps.back().at.first = begin[level];
-    sweeps.back().at.end = begin[level + 1];
-  }
-  if (kernel == Kernel::level_backward) std::reverse(sweeps.begin(), sweeps.end());
-  return sweeps;
-}
-
 template <class T>
 Outcome run_sweep(const Case& one, const Build& build, const Options& options, LaunchShape shape) {
   reset_memory(1);

@@ -39,30 +39,59 @@ struct OnDevice {
   LaunchShape shape;
 };
 
+/// For each row of [own columns; rows below] of each supernode: the rows below of children that it is.
+inline std::vector<std::vector<int>> sources_of(const Problem& p, const std::vector<long long>& below) {
+  std::vector<std::vector<int>> sources(static_cast<std::size_t>(p.n() + below.back()));
+  for (int s = 0; s < p.count(); ++s) {
+    if (p.below[s].empty()) continue;
+    const int up = p.parent[s];
+    const auto& rows = p.below[up];
+    for (std::size_t k = 0; k < p.below[s].size(); ++k) {
+      const int row = p.below[s][k];
+      const auto place = std::lower_bound(rows.begin(), rows.end(), row) - rows.begin();
+      const auto own = row < p.begin[up + 1] ? row - p.begin[up] : p.width(up) + place;
+      sources[p.begin[up] + below[up] + own].push_back(static_cast<int>(below[s]) + static_cast<int>(k));
+    }
+  }
+  return sources;
+}
+
 inline Tree upload_tree(const Problem& p) {
   const std::vector<int> owner = p.owners();
+  const TaskList tasks = tasks_of(p);
   std::vector<long long> below{0};
-  std::vector<int> row, into, child_ptr{0}, child, target_ptr{0}, target;
+  std::vector<int> row, source_ptr{0}, source, child_task_ptr{0}, child_task, target_ptr{0}, target;
   for (int s = 0; s < p.count(); ++s) {
     std::set<int> targets;
     for (const int k : p.below[s]) {
-      const int up = p.parent[s];
-      const auto& rows = p.below[up];
-      const auto place = std::lower_bound(rows.begin(), rows.end(), k) - rows.begin();
       row.push_back(k);
-      into.push_back(k < p.begin[up + 1] ? k - p.begin[up] : p.width(up) + static_cast<int>(place));
       targets.insert(owner[k]);
     }
     below.push_back(static_cast<long long>(row.size()));
-    child.insert(child.end(), p.children[s].begin(), p.children[s].end());
-    child_ptr.push_back(static_cast<int>(child.size()));
+    for (const int child : p.children[s])
+      for (int task = tasks.ptr[child]; task < tasks.ptr[child + 1]; ++task) child_task.push_back(task);
+    child_task_ptr.push_back(static_cast<int>(child_task.size()));
     target.insert(target.end(), targets.begin(), targets.end());
     target_ptr.push_back(static_cast<int>(target.size()));
   }
-  const TaskList tasks = tasks_of(p);
-  return {p.count(),          tasks.ptr.back(),  upload(p.begin),    upload(p.parent), upload(below),
-          upload(row),        upload(into),      upload(child_ptr),  upload(child),    upload(target_ptr),
-          upload(target),     upload(tasks.ptr), upload(tasks.supernode)};
+  for (const std::vector<int>& of_row : sources_of(p, below)) {
+    source.insert(source.end(), of_row.begin(), of_row.end());
+    source_ptr.push_back(static_cast<int>(source.size()));
+  }
+  return {p.count(),
+          tasks.ptr.back(),
+          upload(p.begin),
+          upload(p.parent),
+          upload(below),
+          upload(row),
+          upload(source_ptr),
+          upload(source),
+          upload(child_task_ptr),
+          upload(child_task),
+          upload(target_ptr),
+          upload(target),
+          upload(tasks.ptr),
+          upload(tasks.supernode)};
 }
 
 template <class T>

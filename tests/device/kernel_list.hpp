@@ -10,18 +10,18 @@
 // Limits hold for all four scalar types; nothing may be spilled. Registers are those of nvcc 13.0 and a few
 // more: up to 64 leave room for 1024 threads on a multiprocessor, up to 128 for 512.
 #define PALMETTE_FOR_EACH_KERNEL(KERNEL) \
-  KERNEL(tree_forward, TriangleSweep, 1, 100, 98, 1, 5) \
-  KERNEL(tree_forward, TriangleSweep, 4, 128, 118, 1, 5) \
-  KERNEL(tree_backward, TriangleSweep, 1, 122, 122, 2, 7) \
-  KERNEL(tree_backward, TriangleSweep, 4, 128, 128, 2, 5) \
-  KERNEL(level_forward, TriangleSweep, 1, 100, 82, 1, 5) \
-  KERNEL(level_forward, TriangleSweep, 4, 125, 100, 2, 5) \
-  KERNEL(level_backward, TriangleSweep, 1, 82, 68, 2, 7) \
-  KERNEL(level_backward, TriangleSweep, 4, 100, 100, 2, 5) \
-  KERNEL(columns_forward, TriangleSweep, 1, 82, 68, 2, 5) \
-  KERNEL(columns_forward, TriangleSweep, 4, 98, 82, 2, 5) \
-  KERNEL(columns_backward, TriangleSweep, 1, 76, 70, 2, 7) \
-  KERNEL(columns_backward, TriangleSweep, 4, 100, 100, 2, 5) \
+  KERNEL(tree_forward, TriangleSweep, 1, 110, 120, 3, 12) \
+  KERNEL(tree_forward, TriangleSweep, 4, 118, 122, 4, 8) \
+  KERNEL(tree_backward, TriangleSweep, 1, 120, 112, 2, 8) \
+  KERNEL(tree_backward, TriangleSweep, 4, 128, 122, 1, 6) \
+  KERNEL(level_forward, TriangleSweep, 1, 98, 98, 2, 6) \
+  KERNEL(level_forward, TriangleSweep, 4, 98, 98, 3, 4) \
+  KERNEL(level_backward, TriangleSweep, 1, 112, 98, 2, 6) \
+  KERNEL(level_backward, TriangleSweep, 4, 98, 97, 2, 4) \
+  KERNEL(columns_forward, TriangleSweep, 1, 88, 80, 2, 6) \
+  KERNEL(columns_forward, TriangleSweep, 4, 98, 96, 2, 4) \
+  KERNEL(columns_backward, TriangleSweep, 1, 108, 108, 2, 6) \
+  KERNEL(columns_backward, TriangleSweep, 4, 108, 98, 2, 4) \
   KERNEL(rows, RowSweep, 1, 50, 50, 1, 1) \
   KERNEL(rows, RowSweep, 4, 60, 60, 4, 1)
 

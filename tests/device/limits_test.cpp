@@ -67,8 +67,8 @@ TEST_P(CompiledFor, loads_are_as_many_and_as_wide_as_the_list_wants) {
 }
 
 TEST(Sass, loads_are_in_flight_until_one_is_read) {
-  // Two loads, then a use of the first; the third is alone. Block by block, and only where products are
-  // summed.
+  // Two loads, then a use of the first; the third is alone. What a branch skips is counted, what lies before
+  // a loop or behind it is not, and only uses by products that are summed.
   const std::string code =
       "Function : f\n"
       "        /*0000*/                   LDG.E.128 R4, [R2.64] ;\n"
@@ -79,10 +79,20 @@ TEST(Sass, loads_are_in_flight_until_one_is_read) {
       "        /*0050*/              @!P0 BRA 0x0 ;\n"
       "        /*0060*/                   LDG.E R20, [R2.64] ;\n"
       "        /*0070*/                   LDG.E R21, [R2.64] ;\n"
-      "        /*0080*/                   LDG.E R22, [R2.64] ;\n";
+      "        /*0080*/                   LDG.E R22, [R2.64] ;\n"
+      "        /*0090*/                   MOV R23, R22 ;\n"
+      "Function : g\n"
+      "        /*0000*/                   LDG.E R4, [R2.64] ;\n"
+      "        /*0010*/              @!P0 LDG.E R5, [R2.64] ;\n"
+      "        /*0020*/              @!P1 LDG.E R6, [R2.64] ;\n"
+      "        /*0030*/              @P2  BRA 0x60 ;\n"
+      "        /*0040*/                   LDG.E R7, [R2.64] ;\n"
+      "        /*0050*/                   FFMA R12, R7, R14, R12 ;\n"
+      "        /*0060*/              @!P0 BRA 0x10 ;\n";
   EXPECT_EQ(Sass(code, "f").loads_in_flight(), 2);
+  EXPECT_EQ(Sass(code, "g").loads_in_flight(), 3);
   EXPECT_EQ(Sass(code, "f").num_wide_loads(), 1);
-  EXPECT_TRUE(Sass(code, "g").is_empty());
+  EXPECT_TRUE(Sass(code, "h").is_empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(Nvcc, CompiledFor, ::testing::Values(80, 90),

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "palmette/device/kernel_call.hpp"
 #include "palmette/device/numbers.cuh"
 #include "tests/device/forward_sweeps.hpp"
 
@@ -60,6 +61,7 @@ Panels<T> random_panels(const Problem& p) {
   return {upload(values), upload(offset), upload(form), upload(log_height), upload(place)};
 }
 
+/// @param num_rhs  1 or a multiple of rhs_of_lane
 template <class T>
 TriangleSweep<T> random_sweep(const Problem& p, int num_rhs) {
   std::size_t rows_below = 0;
@@ -79,8 +81,11 @@ TriangleSweep<T> random_sweep(const Problem& p, int num_rhs) {
   sweep.at.x = upload(random_values<T>(n * rhs, 7));
   sweep.at.update = allocate_array<T>(rows_below * rhs);
   sweep.at.sum = allocate_array<T>(n * rhs);
-  sweep.at.missing = upload(num_sources(p));
-  sweep.at.done = allocate_array<int>(sweep.tree.num_tasks);
+  const std::size_t groups = num_rhs == 1 ? 1 : rhs / rhs_of_lane;
+  std::vector<int> missing;
+  for (const int count : num_sources(p)) missing.insert(missing.end(), groups, count);
+  sweep.at.missing = upload(missing);
+  sweep.at.done = allocate_array<int>(static_cast<std::size_t>(sweep.tree.num_tasks) * groups);
   sweep.at.ticket = allocate_array<int>(2);
   sweep.at.num_small = tasks_of(p).num_small;
   sweep.at.sweep = 1;
@@ -88,6 +93,25 @@ TriangleSweep<T> random_sweep(const Problem& p, int num_rhs) {
   sweep.at.end = sweep.tree.num_tasks;
   sweep.at.adjoint = true;
   return sweep;
+}
+
+/// Level after level, from the leaves or to them; other sweeps in one launch.
+template <class T>
+std::vector<TriangleSweep<T>> launches_of(const Problem& p, Kernel kernel, TriangleSweep<T> all) {
+  const TaskList tasks = tasks_of(p);
+  const bool backward = kernel == Kernel::tree_backward || kernel == Kernel::columns_backward;
+  all.at.order = upload(backward ? tasks.backward : tasks.forward);
+  if (kernel != Kernel::level_forward && kernel != Kernel::level_backward) return {all};
+  all.at.order = upload(tasks.by_level);
+  std::vector<TriangleSweep<T>> sweeps;
+  const std::vector<int>& begin = tasks.level_begin;
+  for (std::size_t level = 0; level + 1 < begin.size(); ++level) {
+    sweeps.push_back(all);
+    sweeps.back().at.first = begin[level];
+    sweeps.back().at.end = begin[level + 1];
+  }
+  if (kernel == Kernel::level_backward) std::reverse(sweeps.begin(), sweeps.end());
+  return sweeps;
 }
 
 /// The columns of the triangle as rows.

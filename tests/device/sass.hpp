@@ -22,7 +22,8 @@ class Sass {
     std::smatch parts;
     for (std::string line; std::getline(in, line);)
       if (std::regex_match(line, parts, form))
-        instructions_.push_back({std::stoul(parts[1], nullptr, 16), parts[3], parts[4]});
+        instructions_.push_back(
+            {std::stoul(parts[1], nullptr, 16), parts[2].length() > 0, parts[3], parts[4]});
   }
 
   bool is_empty() const { return instructions_.empty(); }
@@ -33,26 +34,28 @@ class Sass {
     }));
   }
 
-  /// The most loads of global memory, in one basic block with a fused multiply-add of floating point, that
-  /// are under way together before an instruction reads what one of them loads.
+  /// The most loads of global memory that are under way together when a fused multiply-add of floating point
+  /// reads what one of them loads. Branches that skip some instructions are taken to fall through.
   int loads_in_flight() const {
-    const std::set<unsigned long> targets = branch_targets();
-    int most = 0, most_of_block = 0;
-    bool multiplies = false;
+    const std::set<unsigned long> heads = loop_heads();
+    int most = 0, under_way = 0;
     std::set<std::string> pending;
-    std::size_t under_way = 0;
+    const auto restart = [&] {
+      pending.clear();
+      under_way = 0;
+    };
     for (const auto& one : instructions_) {
-      if (targets.count(one.address) != 0)
-        most_of_block = 0, multiplies = false, pending.clear(), under_way = 0;
-      if (reads_any(one, pending)) pending.clear(), under_way = 0;
+      if (heads.count(one.address) != 0) restart();
+      if (reads_any(one, pending)) {
+        const bool multiplies = one.name.rfind("DFMA", 0) == 0 || one.name.rfind("FFMA", 0) == 0;
+        if (multiplies) most = std::max(most, under_way);
+        restart();
+      }
       if (is_load(one)) {
         for (const std::string& name : destinations(one)) pending.insert(name);
-        most_of_block = std::max(most_of_block, static_cast<int>(++under_way));
+        ++under_way;
       }
-      multiplies |= one.name.rfind("DFMA", 0) == 0 || one.name.rfind("FFMA", 0) == 0;
-      if (multiplies) most = std::max(most, most_of_block);
-      if (one.name.rfind("BRA", 0) == 0)
-        most_of_block = 0, multiplies = false, pending.clear(), under_way = 0;
+      if (is_branch(one) && (!may_fall_through(one) || target_of(one) <= one.address)) restart();
     }
     return most;
   }
@@ -60,17 +63,31 @@ class Sass {
  private:
   struct One {
     unsigned long address;
+    bool is_guarded;  ///< by a predicate
     std::string name, operands;
   };
 
   static bool is_load(const One& one) { return one.name.rfind("LDG", 0) == 0; }
 
-  std::set<unsigned long> branch_targets() const {
-    std::set<unsigned long> targets;
+  static bool is_branch(const One& one) { return one.name.rfind("BRA", 0) == 0; }
+
+  /// With a predicate before the name or among the operands.
+  static bool may_fall_through(const One& one) {
+    return one.is_guarded || one.operands.find(',') != std::string::npos;
+  }
+
+  /// Of a branch; beyond all instructions if it names none.
+  static unsigned long target_of(const One& one) {
+    const auto at = one.operands.rfind("0x");
+    return at == std::string::npos ? ~0ul : std::stoul(one.operands.substr(at), nullptr, 16);
+  }
+
+  /// The first instructions of loops, to which branches go back.
+  std::set<unsigned long> loop_heads() const {
+    std::set<unsigned long> heads;
     for (const One& one : instructions_)
-      if (const auto at = one.operands.rfind("0x"); one.name.rfind("BRA", 0) == 0 && at != std::string::npos)
-        targets.insert(std::stoul(one.operands.substr(at), nullptr, 16));
-    return targets;
+      if (is_branch(one) && target_of(one) <= one.address) heads.insert(target_of(one));
+    return heads;
   }
 
   /// Registers of 32 bits.

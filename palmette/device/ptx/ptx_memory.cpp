@@ -180,6 +180,7 @@ void add_memory(InstructionSet& set) {
     add_accesses<T, Space::local>(set, ".local", type);
     add_accesses<T, Space::parameter>(set, ".param", type);
   });
+  set.add("prefetch.global.L2", "m", [](Thread&, const Instruction&) {});  // changes time alone
   set.add("cvta.global.u64", "rr", keep_address);
   set.add("cvta.to.global.u64", "rr", keep_address);
   set.add("cvta.shared.u64", "rr", shared_to_generic);
