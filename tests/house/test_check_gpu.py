@@ -2,6 +2,7 @@
 up: no GPU gave them."""
 import copy
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import results_gpu  # noqa: E402
 from gpu.driver import first_gpu  # noqa: E402
 from gpu.models import model_problems  # noqa: E402
+from gpu.pack import PROGRAMS, NotPacked, pack  # noqa: E402
 from gpu.parts import Part, Parts  # noqa: E402
 
 MADE_UP = "Made-up device of a test"
@@ -167,6 +169,62 @@ def test_optional_parts_and_those_without_their_program_are_skipped(tmp_path):
     parts = [Part("optional", ["false"], optional=True), Part("absent", ["bash", "-c", "exit 77"]),
              Part("needless", ["false"], skip="it is there")]
     assert runs_in(tmp_path).run(parts, 60) == {"passed": 0, "failed": 0, "skipped": 3, "left": 0}
+
+
+# Packed for another machine
+
+def packed(tmp_path, program="/usr/bin/env"):
+    """A folder whose programs all are the given one."""
+    build = tmp_path / "build"
+    for name in PROGRAMS:
+        (build / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(program, build / name)
+    folder = tmp_path / "folder"
+    return folder, pack(ROOT, build, folder, {"sources": "of a test"})
+
+
+def test_packed_folder_holds_programs_and_their_libraries(tmp_path):
+    folder, size = packed(tmp_path, Path(sys.executable).resolve())
+    programs = sorted(path.name for path in (folder / "bin").iterdir())
+    assert programs == ["bench_gpu_words", "palmette", "test_gpu"]
+    libraries = [path.name for path in (folder / "lib").iterdir()]
+    assert not any(name.startswith(("libc.", "ld-linux", "linux-vdso")) for name in libraries)
+    assert size == sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    run = subprocess.run([folder / "bin/palmette", "-c", "print(6 * 7)"], capture_output=True, text=True,
+                         env={"LD_LIBRARY_PATH": str(folder / "lib"), "PYTHONHOME": sys.base_prefix})
+    assert run.stdout == "42\n", run.stderr
+    again, _ = packed(tmp_path)
+    assert again == folder and json.loads((folder / "packed").read_text()) == {"sources": "of a test"}
+
+
+def test_packed_check_builds_nothing_and_takes_its_own_programs(tmp_path):
+    folder, _ = packed(tmp_path)
+    text = (
+        "import check_gpu as c; parts = [*c.setup_parts(), c.microbenchmark_part(), *c.correctness_parts(),"
+        " *c.bench_parts(), *c.interpreter_parts()];"
+        " print(c.sources(), [p.name for p in parts if p.needs], len(parts),"
+        " all('bin/' in str(p.command) for p in parts), parts[0].environment['LD_LIBRARY_PATH'])"
+    )
+    done = subprocess.run([sys.executable, "-c", text], cwd=folder / "tools", capture_output=True, text=True)
+    expected = f"of a test [] {5 + len(model_problems())} True {folder / 'lib'}"
+    assert done.stdout.startswith(expected), done.stderr
+
+
+def test_packed_check_without_a_gpu_says_so(tmp_path):
+    if not first_gpu()[1]:
+        pytest.skip("there is a GPU")
+    folder, _ = packed(tmp_path)
+    done = subprocess.run([folder / "run"], capture_output=True, text=True)
+    assert done.returncode == 5 and len(done.stderr.splitlines()) == 1
+
+
+def test_folder_of_others_and_missing_programs_are_refused(tmp_path):
+    (tmp_path / "kept").write_text("mine")
+    with pytest.raises(NotPacked, match="name another one"):
+        pack(ROOT, tmp_path, tmp_path, {})
+    assert (tmp_path / "kept").read_text() == "mine"
+    with pytest.raises(NotPacked, match="not built: tests/bench_gpu_words"):
+        pack(ROOT, tmp_path / "nowhere", tmp_path / "new", {})
 
 
 # The command
