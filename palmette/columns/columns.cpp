@@ -2,6 +2,7 @@
 #include "palmette/columns/columns.hpp"
 
 #include <algorithm>
+#include <atomic>
 
 #include "palmette/columns/dense_columns.hpp"
 #include "palmette/columns/llt_columns.hpp"
@@ -12,6 +13,10 @@ namespace {
 
 /// Number of right-hand sides that pass through the factor together.
 constexpr int wide = 8;
+
+/// Number of products (entries times right-hand sides) that take some 100 µs: twice what it costs to wake a
+/// team.
+constexpr offset_t least_shared_products = 200000;
 
 /// What a sweep reads.
 template <class T>
@@ -218,21 +223,19 @@ struct Side {
 template <int count, class T>
 void load(const Side<T>& side, DenseView<const T> b, T* w) {
   const auto n = static_cast<index_t>(side.place.size());
-  for (index_t rhs = 0; rhs < count; ++rhs) {
-    const T* const from = b.column(std::min(rhs, b.cols - 1));
-    for (index_t place = 0; place < n; ++place)
-      w[offset_t{place} * count + rhs] = side.scaled(from[side.place[place]], side.place[place]);
-  }
+  const T* from[count];
+  for (index_t rhs = 0; rhs < count; ++rhs) from[rhs] = b.column(std::min(rhs, b.cols - 1));
+  for (index_t place = 0; place < n; ++place)
+    for (index_t rhs = 0; rhs < count; ++rhs)
+      w[offset_t{place} * count + rhs] = side.scaled(from[rhs][side.place[place]], side.place[place]);
 }
 
 template <int count, class T>
 void store(const Side<T>& side, const T* w, DenseView<T> x) {
   const auto n = static_cast<index_t>(side.place.size());
-  for (index_t rhs = 0; rhs < x.cols; ++rhs) {
-    T* const to = x.column(rhs);
-    for (index_t place = 0; place < n; ++place)
-      to[side.place[place]] = side.scaled(w[offset_t{place} * count + rhs], side.place[place]);
-  }
+  for (index_t place = 0; place < n; ++place)
+    for (index_t rhs = 0; rhs < x.cols; ++rhs)
+      x(side.place[place], rhs) = side.scaled(w[offset_t{place} * count + rhs], side.place[place]);
 }
 
 template <int count, class T>
@@ -280,21 +283,31 @@ std::shared_ptr<const ColumnFactor<T>> ColumnFactor<T>::refactor(const SparseMat
 }
 
 template <class T>
-void ColumnFactor<T>::solve(Operation operation, DenseView<const T> b, DenseView<T> x) const {
+int ColumnFactor<T>::solve(Operation operation, DenseView<const T> b, DenseView<T> x,
+                           ThreadTeam* team) const {
   const index_t n = size();
   if (b.rows != n || x.rows != n || b.cols != x.cols)
     throw DimensionError("the right-hand side is " + std::to_string(b.rows) + " × " + std::to_string(b.cols) +
                          ", the solution " + std::to_string(x.rows) + " × " + std::to_string(x.cols) +
                          ", the matrix has " + std::to_string(n) + " rows");
-  if (n == 0 || b.cols == 0) return;
+  if (n == 0 || b.cols == 0) return 1;
   const SweepParts<T> parts{*structure_,   lower_.data(),         upper_.data(), above_.data(),
                             dense_.data(), inverse_pivot_.data(), row_scale_,    kind_ == FactorKind::llt};
-  const std::unique_ptr<T[]> w(new T[static_cast<std::size_t>(n) * (b.cols > 1 ? wide : 1)]);
-  if (b.cols == 1) return solve_block<1>(parts, operation, b, x, w.get());
-  for (index_t first = 0; first < b.cols; first += wide) {
-    const index_t count = std::min<index_t>(wide, b.cols - first);
-    solve_block<wide>(parts, operation, b.columns(first, count), x.columns(first, count), w.get());
-  }
+  const auto rows = [n](int count) { return std::unique_ptr<T[]>(new T[std::size_t(n) * count]); };
+  if (b.cols == 1) return solve_block<1>(parts, operation, b, x, rows(1).get()), 1;
+  std::atomic<index_t> next{0};
+  const auto take_blocks = [&](int) {
+    std::unique_ptr<T[]> w;
+    for (index_t first = next.fetch_add(wide); first < b.cols; first = next.fetch_add(wide)) {
+      if (!w) w = rows(wide);
+      const index_t count = std::min<index_t>(wide, b.cols - first);
+      solve_block<wide>(parts, operation, b.columns(first, count), x.columns(first, count), w.get());
+    }
+  };
+  const bool shared = team != nullptr && b.cols > wide && entries() * b.cols >= least_shared_products;
+  if (shared) return team->share(take_blocks);
+  take_blocks(0);
+  return 1;
 }
 
 template <class T>

@@ -1,5 +1,6 @@
 // The door of `columns`: ColumnFactor, LU and LLᵀ column by column, for factors so thin that supernodes and
-// tasks would cost more than the arithmetic: circuits, networks, and all small systems. One thread.
+// tasks would cost more than the arithmetic: circuits, networks, and all small systems. One thread factors;
+// a team solves with many right-hand sides.
 #pragma once
 
 #include <memory>
@@ -57,9 +58,13 @@ class ColumnFactor {
   /// than 1e-4 times its column's largest entry
   std::shared_ptr<const ColumnFactor> refactor(const SparseMatrix<T>& matrix) const;
 
-  /// x ← op(A)⁻¹·b. @param b  n × k; x: n × k, may be b's memory @cost 2 flops for each entry and right-hand
-  ///                          side
-  void solve(Operation operation, DenseView<const T> b, DenseView<T> x) const;
+  /// x ← op(A)⁻¹·b; the bits do not depend on the team.
+  /// @param b     n × k; x: n × k, may be b's memory
+  /// @param team  shares the right-hand sides, eight at a time, where that is worth waking it; null: the
+  ///   caller's thread alone
+  /// @returns how many threads were called
+  /// @cost  2 flops for each entry and right-hand side; memory for 8·n entries in each thread, n for k = 1
+  int solve(Operation operation, DenseView<const T> b, DenseView<T> x, ThreadTeam* team = nullptr) const;
 
   FactorKind kind() const { return kind_; }
   index_t size() const { return structure_->size(); }

@@ -25,18 +25,19 @@ class ColumnInverse final : public Inverse<T> {
   ColumnInverse(std::shared_ptr<const ColumnFactor<T>> factor, double seconds)
       : factor_(std::move(factor)), seconds_(seconds) {}
   SolveTrace apply(Operation operation, DenseView<const T> b, DenseView<T> x,
-                   const SolveRun&) const override {
-    factor_->solve(operation, b, x);
-    return {SolveMethod::serial, 1};
+                   const SolveRun& run) const override {
+    ThreadTeam* const team = run.method == SolveMethod::serial ? nullptr : run.team;
+    const int called = factor_->solve(operation, b, x, team);
+    return {called > 1 ? SolveMethod::sync_free : SolveMethod::serial, called};
   }
   SolveCost cost(index_t num_rhs) const override {
     const double entries = double(factor_->entries()) * (factor_->kind() == FactorKind::llt ? 2 : 1);
-    const double passes = (num_rhs + 7) / 8;
+    const double passes = (num_rhs + 7) / 8;  // each with right-hand sides of its own
     SolveCost cost;
     cost.flops = 2 * entries * num_rhs * (is_complex_v<T> ? 4 : 1);
     cost.bytes =
         entries * (sizeof(T) + sizeof(index_t)) * passes + 2.0 * factor_->size() * num_rhs * sizeof(T);
-    cost.critical_path_bytes = cost.bytes;
+    cost.critical_path_bytes = cost.bytes / std::max(passes, 1.0);
     return cost;
   }
   index_t guarded_blocks() const override { return 0; }

@@ -117,6 +117,36 @@ TYPED_TEST(EveryScalar, every_operation_solves_with_any_number_of_right_hand_sid
   }
 }
 
+/// The bits of x = op(A)⁻¹·b, in b's memory, for k right-hand sides.
+template <class T>
+std::vector<T> solution_in_place(const ColumnFactor<T>& factor, Operation operation, index_t num_rhs,
+                                 ThreadTeam* team) {
+  Values<T> values(23);
+  DenseMatrix<T> b(factor.size(), num_rhs);
+  for (T& value : b.values) value = values.next();
+  const int called = factor.solve(operation, std::as_const(b).view(), b.view(), team);
+  EXPECT_GE(called, 1);
+  EXPECT_LE(called, team != nullptr ? team->size() : 1);
+  return {b.values.begin(), b.values.end()};
+}
+
+TYPED_TEST(EveryScalar, teams_give_the_bits_of_one_thread) {
+  using T = TypeParam;
+  const auto lu = factored(scattered<T>(2000, true, 3), FactorKind::lu);
+  const auto llt = factored(grid<T>(50), FactorKind::llt);
+  for (const int threads : {1, 2, 3, 7}) {
+    ThreadTeam team(threads);
+    for (const auto& factor : {lu, llt}) {
+      ASSERT_TRUE(factor);
+      for (const Operation operation : {Operation::plain, Operation::transpose, Operation::adjoint})
+        for (const index_t num_rhs : {1, 8, 9, 50})
+          EXPECT_EQ(solution_in_place(*factor, operation, num_rhs, &team),
+                    solution_in_place<T>(*factor, operation, num_rhs, nullptr))
+              << threads << " threads, " << num_rhs << " right-hand sides";
+    }
+  }
+}
+
 TYPED_TEST(EveryScalar, new_values_give_what_a_new_factorization_gives) {
   using T = TypeParam;
   SparseMatrix<T> matrix = scattered<T>(80, false, 5);
