@@ -74,12 +74,14 @@ inline constexpr int ranges_of_a_thread = 8;
 
 /// Call use(first, end) once for each of the ranges that make up [0, count), `for_each_thread` of them for
 /// each thread of a team, on any thread. @param team  null or of one thread: one range, on the caller's
+/// @returns how many threads were called
 template <class Use>
-void over_ranges(ThreadTeam* team, std::int64_t count, const Use& use,
-                 int for_each_thread = ranges_of_a_thread) {
-  if (team == nullptr || team->size() == 1) return use(std::int64_t{0}, count);
+int over_ranges(ThreadTeam* team, std::int64_t count, const Use& use,
+                int for_each_thread = ranges_of_a_thread) {
+  if (team == nullptr || team->size() == 1) return use(std::int64_t{0}, count), 1;
   const int ranges = for_each_thread * team->size();
-  team->share_parts(ranges, [&](int nth) { use(count * nth / ranges, count * (nth + 1) / ranges); });
+  return team->share_parts(ranges,
+                           [&](int nth) { use(count * nth / ranges, count * (nth + 1) / ranges); });
 }
 
 }  // namespace palmette
