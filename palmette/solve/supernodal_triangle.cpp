@@ -22,7 +22,8 @@ double norm_one_of_lower(DenseView<const T> block) {
   for (index_t column = 0; column < block.cols; ++column) {
     double sum = std::abs(block(column, column));
     for (index_t row = column + 1; row < block.rows; ++row) sum += std::abs(block(row, column));
-    if (!(sum <= norm)) norm = sum;  // a NaN stays
+    if (std::isnan(sum)) return sum;
+    norm = std::max(norm, sum);
   }
   return norm;
 }

@@ -241,6 +241,15 @@ TEST(factor_plan_guard, a_block_with_a_wild_inverse_is_solved_with_and_counted) 
   expect_small_backward_errors(plan, a, 3, 50 * unit_roundoff<double>);
 }
 
+TEST(factor_plan_guard, a_block_whose_inverse_is_not_finite_is_kept_though_its_last_column_is_harmless) {
+  // 1/10⁻³⁰⁹ is infinite, and infinity times the zero below it is NaN; the last column of the inverse is 1.
+  const double stored[] = {1e-309, 0, 0, 1};
+  double block[4];
+  EXPECT_FALSE(solve_detail::expand_diagonal<double>({{stored, 2, 2, 2}}, {}, {block, 2, 2, 2}));
+  EXPECT_EQ(block[0], 1e-309);
+  EXPECT_EQ(block[3], 1);
+}
+
 TYPED_TEST(factor_plan, a_team_makes_the_same_plan) {
   for (const Wish& wish : all_wishes<TypeParam>(40)) {
     SCOPED_TRACE(std::string(name_of(wish.kind)) + (wish.hermitian ? " hermitian" : ""));
