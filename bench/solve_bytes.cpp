@@ -40,7 +40,7 @@ struct Bytes {
   double packed = 0;       ///< packed panels
   double strips = 0;       ///< inverses of wide blocks, in strips of rows
   double triangles = 0;    ///< the same as triangles
-  double lines = 0;        ///< rows below wide blocks, in whole lines of cache
+  double lines = 0;        ///< rows below wide blocks, in whole lines of cache, or panels with their blocks
   double lists = 0;        ///< 4 bytes for each row below
   double short_lists = 0;  ///< 2 bytes
   double runs = 0;         ///< 8 bytes for each run of rows below
@@ -61,9 +61,23 @@ struct Half {
   offset_t num_panels;    // their entries
   const double* factor;   // of the factor
   bool square;            // diagonal blocks are permuted
+  bool whole;             // wide panels are read with their blocks, in one stream
 };
 
-/// Of packed panels: the mean of both sweeps.
+/// Half of what a sweep reads of a wide block and of the rows below it, which lie apart.
+void add_apart(const Half& half, index_t s, Bytes& sum) {
+  const offset_t w = half.symbolic.width(s), r = half.symbolic.num_rows_below(s);
+  sum.triangles += 4.0 * static_cast<double>(w * (w + 1) / 2);
+  for (offset_t row = 0; row < w; row += strip_rows)
+    sum.strips += 4.0 * static_cast<double>(std::min<offset_t>(strip_rows, w - row) *
+                                            std::min<offset_t>(w, row + strip_rows));
+  for (offset_t column = 0; r > 0 && column < w; ++column) {
+    const offset_t begin = half.symbolic.panel_offset[s] + column * (w + r) + w;
+    sum.lines += 32.0 * static_cast<double>((begin + r - 1) / line_entries - begin / line_entries + 1);
+  }
+}
+
+/// The mean of both sweeps.
 Bytes bytes_of(const Half& lower, const Half& upper) {
   const SymbolicFactor& symbolic = lower.symbolic;
   Bytes sum;
@@ -83,19 +97,14 @@ Bytes bytes_of(const Half& lower, const Half& upper) {
                                                                symbolic.num_rows_below(s), half->square));
       continue;
     }
-    sum.triangles += 8.0 * static_cast<double>(w * (w + 1) / 2);
-    for (offset_t row = 0; row < w; row += strip_rows)
-      sum.strips += 8.0 * static_cast<double>(std::min<offset_t>(strip_rows, w - row) *
-                                              std::min<offset_t>(w, row + strip_rows));
-    for (offset_t column = 0; r > 0 && column < w; ++column) {
-      const offset_t begin = symbolic.panel_offset[s] + column * (w + r) + w;
-      sum.lines += 64.0 * static_cast<double>((begin + r - 1) / line_entries - begin / line_entries + 1);
-    }
+    for (const Half* half : {&lower, &upper})
+      if (half->whole) sum.lines += 4.0 * static_cast<double>(w * (w + r));
+      else add_apart(*half, s, sum);
   }
   return sum;
 }
-
-/// The pieces of a sweep in its order: a packed panel, or the inverse of a block and the rows below.
+/// The pieces of a sweep in its order: a packed panel, a whole one, or the inverse of a block and the rows
+/// below.
 std::vector<Piece> pieces_of(const Half& half) {
   std::vector<Piece> pieces;
   offset_t at = 0;
@@ -105,6 +114,9 @@ std::vector<Piece> pieces_of(const Half& half) {
         w <= packed_width ? packed_entries(8, w, r, half.square) : offset_t{w} * w;
     if (w <= packed_width) {
       pieces.push_back({half.panels + at, held, 1, held});
+    } else if (half.whole) {
+      const offset_t entries = offset_t{w} * (w + r);
+      pieces.push_back({half.factor + half.symbolic.panel_offset[s], entries, 1, entries});
     } else {
       for (index_t row = 0; row < w; row += strip_rows)
         pieces.push_back({half.panels + at + row, std::min(strip_rows, w - row),
@@ -220,12 +232,12 @@ void run_case(const Case& what, const Options& options) {
   const SolvePlan<double> plan = plan_solve(factor);
   const PlanValues<double> values = plan.values();
   const bool square = how.kind != FactorKind::llt;
-  const auto half = [&](std::span<const double> panels, const double* entries, bool permuted) {
-    return Half{*symbolic, panels.data(), static_cast<offset_t>(panels.size()), entries, permuted};
+  const auto half = [&](std::span<const double> panels, const double* entries, bool permuted, bool whole) {
+    return Half{*symbolic, panels.data(), static_cast<offset_t>(panels.size()), entries, permuted, whole};
   };
-  const Half lower = half(values.lower.panels, factor->lower.data(), square);
+  const Half lower = half(values.lower.panels, factor->lower.data(), square, true);
   const Half upper = how.kind == FactorKind::lu
-                         ? half(values.upper.panels, factor->upper.data(), false)
+                         ? half(values.upper.panels, factor->upper.data(), false, false)
                          : lower;
   const Bytes bytes = bytes_of(lower, upper);
   const std::vector<Piece> up = pieces_of(lower), down = pieces_of(upper);
@@ -260,7 +272,7 @@ int main(int argc, char** argv) {
         "Bytes of one sweep over those of its entries (8 each, zeros of relaxed supernodes included); ms of "
         "both sweeps, one thread\n\n"
         "| problem | MB of entries | without zeros | packed | inverses, strips | inverses, triangles "
-        "| below, lines | lists | 16-bit lists | runs | all | solve ms | loop over panels ms | without requests ms "
+        "| wide panels, lines | lists | 16-bit lists | runs | all | solve ms | loop over panels ms | without requests ms "
         "| one stream ms |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
     for (const Case& what : options.cases) run_case(what, options);
   } catch (const std::exception& error) {

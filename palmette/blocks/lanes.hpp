@@ -73,6 +73,13 @@ struct Lanes {
 #endif
     store(v, to);
   }
+  /// The first `count` scalars of v, then zeros, whatever v holds there.
+  PALMETTE_INLINE static Vector first_lanes(Vector v, int count) {
+    Vector number;
+    for (int lane = 0; lane < reals; ++lane) number[lane] = Real(lane);
+    const Vector end = Vector{} + static_cast<Real>(is_complex_v<T> ? 2 * count : count);
+    return number < end ? v : Vector{};
+  }
   /// The conjugate of each scalar.
   static Vector conjugated(Vector v) {
     if constexpr (!is_complex_v<T>) return v;

@@ -22,16 +22,6 @@ constexpr int most_columns = (lanes::register_bytes == 64 ? 16 : 8) / (is_comple
 template <class T>
 using Full = lanes::Lanes<T, chunk<T>>;
 
-/// The first `count` lanes of v, then zeros: the memory behind may hold NaN.
-template <class T>
-PALMETTE_INLINE inline typename Full<T>::Vector first_lanes(typename Full<T>::Vector v, int count) {
-  using Vector = typename Full<T>::Vector;
-  Vector number;
-  for (int lane = 0; lane < Full<T>::reals; ++lane) number[lane] = real_t<T>(lane);
-  const Vector end = Vector{} + static_cast<real_t<T>>(is_complex_v<T> ? 2 * count : count);
-  return number < end ? v : Vector{};
-}
-
 /// The values at the places list[0] … list[chunk<T> − 1].
 template <class T>
 PALMETTE_INLINE inline typename Full<T>::Vector gathered(const T* from, const index_t* list) {
@@ -44,21 +34,21 @@ PALMETTE_INLINE inline typename Full<T>::Vector gathered(const T* from, const in
 }
 
 template <class T>
-PALMETTE_INLINE inline void subtract_at(T* into, const RowPlaces& places, index_t row, int count,
+PALMETTE_INLINE inline typename Full<T>::Vector rows_at(const T* from, const RowPlaces& places, index_t row) {
+  return places.list != nullptr ? gathered<T>(from, places.list + row)
+                                : Full<T>::load(from + places.start + row);
+}
+
+template <class T>
+PALMETTE_INLINE inline void subtract_at(T* into, const RowPlaces& places, index_t row,
                                         typename Full<T>::Vector loss) {
-  if (places.list == nullptr && count == chunk<T>) {
+  if (places.list == nullptr) {
     T* const target = into + places.start + row;
     return Full<T>::store(Full<T>::load(target) - loss, target);
   }
   T values[chunk<T>];
   Full<T>::store(loss, values);
-  if (places.list == nullptr) {
-    for (int k = 0; k < count; ++k) into[places.start + row + k] -= values[k];
-  } else if (count == chunk<T>) {
-    for (int k = 0; k < chunk<T>; ++k) into[places.list[row + k]] -= values[k];
-  } else {
-    for (int k = 0; k < count; ++k) into[places.list[row + k]] -= values[k];
-  }
+  for (int k = 0; k < chunk<T>; ++k) into[places.list[row + k]] -= values[k];
 }
 
 /// Number of chunks that `Columns` rows fill, and number of rows in chunk `q`.
@@ -127,9 +117,11 @@ void packed_forward_kernel(const PackedPanel<T>& panel, const RowPlaces& places,
   });
   index_t row = 0;
   for (; row + chunk<T> <= panel.rows_below; row += chunk<T>, a += chunk<T> * Columns)
-    subtract_at<T>(local, places, row, chunk<T>, chunk_product<T, Columns>(a, panel.ahead, chunk<T>, x));
+    subtract_at<T>(local, places, row, chunk_product<T, Columns>(a, panel.ahead, chunk<T>, x));
+  // A loop over so few rows would cost more, by its end that no processor foresees.
   if (const int rest = panel.rows_below - row; rest > 0)
-    subtract_at<T>(local, places, row, rest, chunk_product<T, Columns>(a, panel.ahead, rest, x));
+    subtract_at<T>(local, places, row,
+                   Full<T>::first_lanes(chunk_product<T, Columns>(a, panel.ahead, rest, x), rest));
 }
 
 /// The same for wider panels.
@@ -147,7 +139,8 @@ void packed_forward_wide(const PackedPanel<T>& panel, const RowPlaces& places, T
   }
   for (index_t row = 0; row < panel.rows_below; row += chunk<T>) {
     const int rows = std::min<int>(chunk<T>, panel.rows_below - row);
-    subtract_at<T>(local, places, row, rows, chunk_product<T>(a, panel.ahead, rows, width, x));
+    subtract_at<T>(local, places, row,
+                   Full<T>::first_lanes(chunk_product<T>(a, panel.ahead, rows, width, x), rows));
     a += offset_t{rows} * width;
   }
 }
@@ -189,7 +182,7 @@ struct Dots {
     unrolled<Count>([&](auto after) PALMETTE_INLINE {
       constexpr int column = Count - 1 - after;
       const auto entries = entries_at<T>(a + column * rows, ahead);
-      dot[column].add(Whole ? entries : first_lanes<T>(entries, rows), x);
+      dot[column].add(Whole ? entries : Full<T>::first_lanes(entries, rows), x);
     });
   }
   PALMETTE_INLINE void store(bool adjoint, T* own) const {
@@ -222,27 +215,25 @@ struct BackwardRun {
 /// Columns [first, first + Columns) of a panel, from its last chunk to its first: a sweep that runs backwards
 /// then reads memory downwards throughout, which processors foresee as they do the way up. In a triangular
 /// block the columns begin in chunk first / chunk<T>, which is complete unless they end with the panel, so
-/// its size is known at compile time.
-template <class T, int Columns, bool Square>
-void packed_backward_kernel(const PackedPanel<T>& panel, int first, const BackwardRun<T>& run) {
+/// its size is known at compile time. @tparam Alone  the panel has no other columns
+template <class T, int Columns, bool Square, bool Alone>
+void packed_backward_kernel(const PackedPanel<T>& panel, int begin, const BackwardRun<T>& run) {
   Dots<T, Columns> dots;
-  const int width = panel.width;
+  const int first = Alone ? 0 : begin, width = Alone ? Columns : panel.width;
   const T* a = panel.values + packed_block_entries(chunk<T>, width, Square) +
                offset_t{width} * panel.rows_below;
   index_t row = panel.rows_below;
   if (const int rest = row % chunk<T>; rest > 0) {
     row -= rest;
     a -= offset_t{rest} * width;
-    T x[chunk<T>] = {};
-    for (int k = 0; k < rest; ++k) x[k] = run.local[run.places[row + k]];
-    dots.template add<Columns, false>(a + first * rest, panel.ahead, rest, -Full<T>::load(x));
+    const auto x = Full<T>::first_lanes(rows_at(run.local, run.places, row), rest);
+    dots.template add<Columns, false>(a + first * rest, panel.ahead, rest, -x);
   }
   while (row > 0) {
     row -= chunk<T>;
     a -= offset_t{chunk<T>} * width;
-    const auto x = run.places.list != nullptr ? gathered<T>(run.local, run.places.list + row)
-                                              : Full<T>::load(run.local + run.places.start + row);
-    dots.template add<Columns, true>(a + first * chunk<T>, panel.ahead, chunk<T>, -x);
+    dots.template add<Columns, true>(a + first * chunk<T>, panel.ahead, chunk<T>,
+                                     -rows_at(run.local, run.places, row));
   }
   const int end = Square ? 0 : first + chunks_of<T, Columns> * chunk<T>;
   int top = (width + chunk<T> - 1) / chunk<T> * chunk<T>;
@@ -252,7 +243,7 @@ void packed_backward_kernel(const PackedPanel<T>& panel, int first, const Backwa
               columns = Square ? width : std::min<int>(width, top + chunk<T>);
     a -= offset_t{rows} * columns;
     dots.template add<Columns, false>(a + first * rows, panel.ahead, rows,
-                                      first_lanes<T>(Full<T>::load(run.z + top), rows));
+                                      Full<T>::first_lanes(Full<T>::load(run.z + top), rows));
   }
   if constexpr (!Square) {
     unrolled<chunks_of<T, Columns>>([&](auto after) PALMETTE_INLINE {
@@ -262,7 +253,7 @@ void packed_backward_kernel(const PackedPanel<T>& panel, int first, const Backwa
       a -= rows * (first + columns);
       const auto x = Full<T>::load(run.z + first + q * chunk<T>);
       dots.template add<columns, whole>(a + first * rows, panel.ahead, rows,
-                                        whole ? x : first_lanes<T>(x, rows));
+                                        whole ? x : Full<T>::first_lanes(x, rows));
     });
   }
   dots.store(run.adjoint, run.own + first);
@@ -279,9 +270,9 @@ ForwardKernel<T> forward_kernel(int columns, std::integer_sequence<int, Number..
   static constexpr ForwardKernel<T> kernels[] = {packed_forward_kernel<T, Number + 1, Square>...};
   return kernels[columns - 1];
 }
-template <class T, bool Square, int... Number>
+template <class T, bool Square, bool Alone, int... Number>
 BackwardKernel<T> backward_kernel(int columns, std::integer_sequence<int, Number...>) {
-  static constexpr BackwardKernel<T> kernels[] = {packed_backward_kernel<T, Number + 1, Square>...};
+  static constexpr BackwardKernel<T> kernels[] = {packed_backward_kernel<T, Number + 1, Square, Alone>...};
   return kernels[columns - 1];
 }
 template <class T>
@@ -300,16 +291,18 @@ template <class T>
 void packed_backward(bool adjoint, const PackedPanel<T>& panel, const RowPlaces& places, T* own,
                      const T* local) {
   constexpr int most = most_columns<T>;
-  const auto columns_from = [&](int first, const T* z) {
-    const int count = std::min<int>(most, panel.width - first);
-    (panel.square
-         ? backward_kernel<T, true>(count, Counts<T>())
-         : backward_kernel<T, false>(count, Counts<T>()))(panel, first, {adjoint, places, z, own, local});
-  };
-  if (panel.width <= most) return columns_from(0, own);
+  if (panel.width <= most)
+    return (panel.square ? backward_kernel<T, true, true>(panel.width, Counts<T>())
+                         : backward_kernel<T, false, true>(panel.width, Counts<T>()))(
+        panel, 0, {adjoint, places, own, own, local});
   T z[widest_packed + chunk<T>];
   std::copy_n(own, panel.width, z);
-  for (int first = 0; first < panel.width; first += most) columns_from(first, z);
+  for (int first = 0; first < panel.width; first += most) {
+    const int count = std::min<int>(most, panel.width - first);
+    (panel.square ? backward_kernel<T, true, false>(count, Counts<T>())
+                  : backward_kernel<T, false, false>(count, Counts<T>()))(
+        panel, first, {adjoint, places, z, own, local});
+  }
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                \

@@ -60,7 +60,9 @@ struct PanelToPack {
 template <class T>
 void pack_panel(const PanelToPack<T>& panel, T* to);
 
-/// own ← B⁻¹·own, local(places) −= C·B⁻¹·own, for one right-hand side.
+/// own ← B⁻¹·own, local(places) −= C·B⁻¹·own, for one right-hand side. Whole registers of rows are read, and
+/// written as they were: packed_slack places of rows follow in a list, packed_slack scalars behind contiguous
+/// rows.
 template <class T>
 void packed_forward(const PackedPanel<T>& panel, const RowPlaces& places, T* own, T* local);
 /// own ← B⁻ᵀ·(own − Cᵀ·local(places)), or with adjoints, for one right-hand side.

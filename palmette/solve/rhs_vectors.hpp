@@ -19,7 +19,7 @@ inline constexpr index_t columns_in_turn = 8;
 inline constexpr index_t rows_ahead = 12;
 
 template <bool Write, class T>
-inline void prefetch_row(const IndexMap& map, index_t k, DenseView<T> columns) {
+PALMETTE_INLINE inline void prefetch_row(const IndexMap& map, index_t k, DenseView<T> columns) {
   const auto* const row = columns.data + (map.place != nullptr ? map.place[k] : k);
   for (index_t j = 0; j < columns.cols; ++j) __builtin_prefetch(row + j * columns.ld, Write ? 1 : 0, 3);
 }
@@ -35,12 +35,29 @@ inline void over_rows_and_columns(const IndexMap& map, index_t first, index_t co
     });
 }
 
+/// How many rows ahead of a task the lines of a single right-hand side are prefetched, for tasks that follow.
+/// They come from memory, since a sweep reads more than the caches hold. Lines that are only written need no
+/// such help.
+inline constexpr index_t task_rows_ahead = 64;
+
+/// Prefetch those of rows [first, first + count) that there are, of one column.
+template <class T>
+PALMETTE_INLINE inline void prefetch_rows(const IndexMap& map, index_t first, index_t count,
+                                          DenseView<const T> column) {
+  const index_t end = std::min(column.rows, first + count);
+  for (index_t k = first; k < end; ++k)
+    __builtin_prefetch(column.data + (map.place != nullptr ? map.place[k] : k), 0, 2);
+}
+
 /// into.row(k)[j] ← row first + k of right-hand side j, zero for the right-hand sides that pad the stride.
 template <class T>
 void load_rhs(const Reader<T>& reader, index_t first, index_t count, RhsRows<T> into) {
   const index_t columns = reader.from.cols;
   const bool plain = reader.map.scale == nullptr && !(is_complex_v<T> && reader.conjugated);
-  if (into.stride == 1) return reader.load(first, count, {into.data, count, 1, count});
+  if (into.stride == 1) {
+    prefetch_rows(reader.map, first + task_rows_ahead, count, reader.from);
+    return reader.load(first, count, {into.data, count, 1, count});
+  }
   over_rows_and_columns(reader.map, first, count, columns,
                         [&](index_t k, index_t row, double scale, index_t begin, index_t end) {
                           if (k + rows_ahead < count)

@@ -72,8 +72,11 @@ struct SweepRhs {
     return {structure().column_begin(group), own_rows(group, thread), local_rows(group, thread),
             {spare(thread), stride}, spare(thread) + padded(structure().widest_supernode()) * stride};
   }
+  T* own(index_t s, const GroupVectors& all) const {
+    return all.own.row(symbolic().supernode_begin[s] - all.first_column);
+  }
   SupernodeVectors<T> vectors(index_t s, const GroupVectors& all) const {
-    return {structure().local_rows(s), all.own.from(symbolic().supernode_begin[s] - all.first_column),
+    return {structure().local_rows(s), {own(s, all), stride},
             all.local, all.spare, all.row_values};
   }
   /// For the backward sweep, which only reads the rows below: where they are kept, if they are.
@@ -110,7 +113,9 @@ class ForwardBody final : public SweepBody {
       if (reach() != nullptr && !reach()->forward(s)) continue;
       num_rhs_.need_panel(s);
       num_rhs_.triangle.prefetch_after(s, false);
-      num_rhs_.triangle.eliminate(s, num_rhs_.vectors(s, vectors));
+      if (num_rhs_.gathers() && num_rhs_.triangle.is_packed(s))
+        num_rhs_.triangle.eliminate_packed(s, num_rhs_.own(s, vectors), vectors.local.first);
+      else num_rhs_.triangle.eliminate(s, num_rhs_.vectors(s, vectors));
     }
     if (out_ == nullptr) num_rhs_.keep_own_rows(group, thread);
     else
@@ -160,7 +165,9 @@ class BackwardBody final : public SweepBody {
       if (reach() != nullptr && !reach()->backward(s)) continue;
       num_rhs_.need_panel(s);
       num_rhs_.triangle.prefetch_after(s, true);
-      num_rhs_.triangle.substitute(adjoint_, s, num_rhs_.known_vectors(s, vectors));
+      if (num_rhs_.gathers() && num_rhs_.triangle.is_packed(s))
+        num_rhs_.triangle.substitute_packed(adjoint_, s, num_rhs_.own(s, vectors), vectors.local.first);
+      else num_rhs_.triangle.substitute(adjoint_, s, num_rhs_.known_vectors(s, vectors));
     }
     num_rhs_.keep_own_rows(group, thread);
     if (out_ != nullptr)

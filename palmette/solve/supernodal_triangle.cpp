@@ -78,15 +78,13 @@ DenseView<T> one_column(T* data, index_t rows) {
 
 /// Prefetch the first lines of something that is needed soon: panels are short, so the processor's own
 /// prefetching has hardly begun when the next one starts, and it does not follow a sweep that runs backwards.
+constexpr offset_t most_prefetched = 4096;
 PALMETTE_INLINE inline void prefetch(const void* from, offset_t bytes) {
-  constexpr offset_t line = 64, most_lines = 64;
+  constexpr offset_t line = 64;
   const char* const begin = static_cast<const char*>(from);
-  for (offset_t at = 0; at < bytes && at < most_lines * line; at += line)
+  for (offset_t at = 0; at < bytes && at < most_prefetched; at += line)
     __builtin_prefetch(begin + at, 0, 2);
 }
-
-/// How far ahead a packed panel is prefetched: some hundred nanoseconds at the speed of memory.
-constexpr offset_t ahead_bytes = 6144;
 
 /// Number of entries that a thread computes at a time. Two threads that touch the same large page for the
 /// first time both clear one, so in large plans shares are as large as such pages.
@@ -228,7 +226,8 @@ PanelReadsOf SupernodalTriangle<T>::reads(index_t s, const PanelPositions& at) c
     reads.diagonal_is_in_below = at.diagonal == at.below;
     if (!reads.diagonal_is_in_below) reads.diagonal = panel(at.diagonal);
   }
-  if (symbolic.num_rows_below(s) > 0 || reads.diagonal_is_in_below) reads.below = panel(at.below);
+  if (symbolic.num_rows_below(s) > 0 || reads.diagonal_is_in_below || has_whole_panels())
+    reads.below = panel(at.below);
   return reads;
 }
 
@@ -354,14 +353,6 @@ DenseView<const T> SupernodalTriangle<T>::inverse(index_t s) const {
 }
 
 template <class T>
-PackedPanel<T> SupernodalTriangle<T>::packed(index_t s, bool backward) const {
-  const SymbolicFactor& symbolic = structure_.symbolic();
-  constexpr offset_t ahead = ahead_bytes / static_cast<offset_t>(sizeof(T));
-  return {values_of(s), symbolic.width(s), symbolic.num_rows_below(s),
-          source_.place != nullptr, backward ? -ahead : ahead};
-}
-
-template <class T>
 DiagonalSource<T> SupernodalTriangle<T>::diagonal_source(index_t s) const {
   return {stored_block(s), source_.diagonal_is_upper, source_.unit_diagonal};
 }
@@ -479,9 +470,38 @@ void SupernodalTriangle<T>::substitute(bool adjoint, index_t s, const SupernodeV
 }
 
 template <class T>
+WholePanel<T> SupernodalTriangle<T>::whole_panel(index_t s) const {
+  const DenseView<const T> rows = below(s);
+  return {{rows.data - rows.cols, rows.cols + rows.rows, rows.cols, rows.ld}, source_.unit_diagonal};
+}
+
+template <class T>
+void SupernodalTriangle<T>::eliminate_whole(index_t s, const SupernodeVectors<T>& at) const {
+  const WholePanel<T> panel = whole_panel(s);
+  const index_t width = panel.entries.cols, rows = panel.entries.rows - width;
+  T* const own = at.row_values - width;
+  gather_rows<T>(places(s), width, at.own, {own, 1});
+  std::fill_n(at.row_values, rows, T(0));
+  panel_forward(panel, own);
+  std::copy_n(own, width, at.own.data);
+  for (index_t k = 0; k < rows; ++k) at.local.first[at.rows[k]] += at.row_values[k];
+}
+
+template <class T>
+void SupernodalTriangle<T>::substitute_whole(bool adjoint, index_t s, const SupernodeVectors<T>& at) const {
+  const WholePanel<T> panel = whole_panel(s);
+  const index_t width = panel.entries.cols, rows = panel.entries.rows - width;
+  T* const own = at.row_values - width;
+  std::copy_n(at.own.data, width, own);
+  for (index_t k = 0; k < rows; ++k) at.row_values[k] = at.local.first[at.rows[k]];
+  panel_backward(adjoint, panel, own);
+  scatter_rows<T>(places(s), width, {own, 1}, at.own);
+}
+
+template <class T>
 void SupernodalTriangle<T>::eliminate_one(index_t s, const SupernodeVectors<T>& at) const {
-  if (form_[s] == Form::packed)
-    return packed_forward<T>(packed(s, false), at.rows, at.own.data, at.local.first);
+  if (is_packed(s)) return eliminate_packed(s, at.own.data, at.local.first);
+  if (has_whole_panels()) return eliminate_whole(s, at);
   const index_t width = structure_.symbolic().width(s);
   gather_rows<T>(places(s), width, at.own, at.spare);
   if (form_[s] == Form::inverted) {
@@ -498,8 +518,8 @@ void SupernodalTriangle<T>::eliminate_one(index_t s, const SupernodeVectors<T>& 
 
 template <class T>
 void SupernodalTriangle<T>::substitute_one(bool adjoint, index_t s, const SupernodeVectors<T>& at) const {
-  if (form_[s] == Form::packed)
-    return packed_backward<T>(adjoint, packed(s, true), at.rows, at.own.data, at.local.first);
+  if (is_packed(s)) return substitute_packed(adjoint, s, at.own.data, at.local.first);
+  if (has_whole_panels()) return substitute_whole(adjoint, s, at);
   const DenseView<const T> rows = below(s);
   const DenseView<T> own = one_column(at.own.data, rows.cols);
   if (rows.rows > 0) {
@@ -518,12 +538,16 @@ void SupernodalTriangle<T>::substitute_one(bool adjoint, index_t s, const Supern
 }
 
 template <class T>
-void SupernodalTriangle<T>::prefetch_after(index_t s, bool backward) const {
-  const index_t next = backward ? s - 1 : s + 1;
-  if (next < 0 || next >= static_cast<index_t>(form_.size()) || form_[next] == Form::packed) return;
+void SupernodalTriangle<T>::prefetch_wide(index_t s, bool backward) const {
   if (window_ != nullptr) return;  // the next panel may not be in memory
-  const DenseView<const T> panel = below(next);
-  prefetch(panel.data, panel.ld * panel.cols * static_cast<offset_t>(sizeof(T)));
+  constexpr auto scalar = static_cast<offset_t>(sizeof(T));
+  if (!has_whole_panels()) {
+    const DenseView<const T> panel = below(s);
+    return prefetch(panel.data, panel.ld * panel.cols * scalar);
+  }
+  const DenseView<const T> panel = whole_panel(s).entries;
+  const offset_t entries = panel.ld * panel.cols, asked = std::min(entries, most_prefetched / scalar);
+  prefetch(panel.data + (backward ? entries - asked : 0), asked * scalar);
 }
 
 template <class T>

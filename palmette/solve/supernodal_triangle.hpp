@@ -15,6 +15,9 @@ namespace palmette::solve_detail {
 /// and the diagonal blocks between them are a large part of what is read.
 inline constexpr index_t packed_width = 32;
 
+/// How far ahead a packed panel is prefetched: some hundred nanoseconds at the speed of memory.
+inline constexpr offset_t packed_ahead_bytes = 6144;
+
 /// Where a triangle's values lie, in the layout of SymbolicFactor. Seen as a lower triangle: its diagonal
 /// block s is B_s·P_s, with B_s the lower triangle of the stored block, or the transpose of its upper
 /// triangle.
@@ -55,12 +58,14 @@ struct SupernodeVectors {
   RhsRows<T> own;      ///< the supernode's w rows
   SplitRows<T> local;  ///< in one place for one right-hand side, and for panels that are not packed
   RhsRows<T> spare;    ///< w rows
-  T* row_values;       ///< r scalars, for one right-hand side
+  /// for one right-hand side: r scalars; the w before them and sweep_slack behind may be overwritten
+  T* row_values;
 };
 
 /// Not copyable: holds packed panels and inverses. The structure and the panels must outlive it. Narrow
 /// supernodes, whose entries are scattered over the lines of a factor, are packed; wide ones are read in
-/// place, in addition to their inverses.
+/// place: for several right-hand sides the rows below, in addition to the inverse of the block; for one the
+/// whole panel, in one stream, unless its block lies elsewhere (U).
 template <class T>
 class SupernodalTriangle {
  public:
@@ -92,6 +97,15 @@ class SupernodalTriangle {
   void eliminate(index_t s, const SupernodeVectors<T>& at) const;
   /// own ← Pᵀ·B⁻ᵀ·(own − Cᵀ·rows below), or with adjoints.
   void substitute(bool adjoint, index_t s, const SupernodeVectors<T>& at) const;
+  /// Of most supernodes, which are so small that preparing more than this would count: the same for one
+  /// right-hand side. @param own  w scalars @param local  as in packed_forward
+  bool is_packed(index_t s) const { return form_[s] == Form::packed; }
+  PALMETTE_INLINE void eliminate_packed(index_t s, T* own, T* local) const {
+    packed_forward<T>(packed(s, false), structure_.local_rows(s), own, local);
+  }
+  PALMETTE_INLINE void substitute_packed(bool adjoint, index_t s, T* own, const T* local) const {
+    packed_backward<T>(adjoint, packed(s, true), structure_.local_rows(s), own, local);
+  }
 
   /// The panel of a supernode as one matrix: m ← [B⁻¹; C·B⁻¹], with zeros above the diagonal, or [B; C] if B
   /// is not inverted.
@@ -110,7 +124,11 @@ class SupernodalTriangle {
   /// The panels as they are stored.
   TriangleValues<T> values() const;
   /// Prefetch what follows supernode s (backward: what precedes it), which is read soon.
-  void prefetch_after(index_t s, bool backward) const;
+  void prefetch_after(index_t s, bool backward) const {
+    const index_t next = backward ? s - 1 : s + 1;
+    if (next >= 0 && next < static_cast<index_t>(form_.size()) && form_[next] != Form::packed)
+      prefetch_wide(next, backward);
+  }
   offset_t memory_bytes() const;
   static offset_t predicted_bytes(const SweepGroups& structure, offset_t scalar_bytes, bool permuted);
 
@@ -123,13 +141,19 @@ class SupernodalTriangle {
   const T* values_of(index_t s) const {
     return window_ != nullptr ? in_window(window_->values, s) : values_.data() + offset_[s];
   }
+  void prefetch_wide(index_t s, bool backward) const;
   void take_forms(const TriangleValues<T>& known);
   DenseView<const T> stored_block(index_t s) const;
   DenseView<const T> inverse(index_t s) const;
   offset_t leading_dimension(index_t s) const {
     return source_.leading != nullptr ? source_.leading[s] : structure_.symbolic().leading_dimension(s);
   }
-  PackedPanel<T> packed(index_t s, bool backward) const;
+  PALMETTE_INLINE PackedPanel<T> packed(index_t s, bool backward) const {
+    constexpr offset_t ahead = packed_ahead_bytes / static_cast<offset_t>(sizeof(T));
+    const SymbolicFactor& symbolic = structure_.symbolic();
+    return {values_of(s), symbolic.width(s), symbolic.num_rows_below(s),
+            source_.place != nullptr, backward ? -ahead : ahead};
+  }
   struct Workroom;  // of one thread that builds the triangle
   void find_places();
   void compute(const PlanOptions& options);
@@ -144,6 +168,13 @@ class SupernodalTriangle {
   bool invert(index_t s, double growth_limit, DenseView<T> block) const;
   void solve_guarded(index_t s, RhsRows<T> x) const;
   void solve_guarded_transposed(bool adjoint, index_t s, RhsRows<T> x) const;
+  /// Whether blocks lie above their rows below, so that substitution reads a panel in one stream.
+  bool has_whole_panels() const {
+    return source_.diagonal == source_.below && !source_.diagonal_is_upper;
+  }
+  WholePanel<T> whole_panel(index_t s) const;
+  void eliminate_whole(index_t s, const SupernodeVectors<T>& at) const;
+  void substitute_whole(bool adjoint, index_t s, const SupernodeVectors<T>& at) const;
   void eliminate_one(index_t s, const SupernodeVectors<T>& at) const;
   void substitute_one(bool adjoint, index_t s, const SupernodeVectors<T>& at) const;
   void multiply_inverse(index_t s, RhsRows<const T> x, RhsRows<T> out) const;

@@ -47,7 +47,7 @@ class SweepGroups {
   offset_t boundary_offset(index_t group) const { return boundary_ptr_[group]; }
   offset_t total_boundary() const { return boundary_ptr_.back(); }
   /// Where the rows below supernode s lie in the local vector of its group.
-  Places local_rows(index_t s) const {
+  PALMETTE_INLINE Places local_rows(index_t s) const {
     return places(row_start_[s], row_list_, symbolic_->num_rows_below(s));
   }
   std::span<const index_t> children(index_t group) const {
@@ -73,7 +73,7 @@ class SweepGroups {
 
  private:
   // Start ≥ 0: contiguous from there; otherwise the list begins at −1 − start.
-  Places places(offset_t start, const std::vector<index_t>& list, index_t count) const {
+  PALMETTE_INLINE Places places(offset_t start, const std::vector<index_t>& list, index_t count) const {
     if (start >= 0) return {static_cast<index_t>(start), nullptr, count};
     return {0, list.data() + (-1 - start), count};
   }

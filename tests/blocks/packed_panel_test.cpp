@@ -53,6 +53,8 @@ struct Case {
     pack_panel<T>({square, std::as_const(inverse).view(), c, square ? place.data() : nullptr},
                   packed.data());
     for (index_t k = 0; k < r; ++k) list.push_back(w + 2 + 2 * k + k % 2);
+    // Places of other rows, which follow in a list that many panels share.
+    for (index_t k = 0; k < packed_slack; ++k) list.push_back(k % length);
   }
   PackedPanel<T> panel() const { return {packed.data(), width, below, square}; }
   RowPlaces places() const { return {width + 3, scattered ? list.data() : nullptr, below}; }
@@ -115,6 +117,30 @@ TYPED_TEST(PackedPanels, one_right_hand_side_is_multiplied_as_defined) {
       packed_backward<T>(adjoint, given.panel(), given.places(), x.data(), x.data());
       EXPECT_LE(backward_error(given, adjoint, before, x), bound);
     }
+  });
+}
+
+TYPED_TEST(PackedPanels, rows_that_follow_are_not_used_and_stay_as_they_are) {
+  using T = TypeParam;
+  over_cases<T>([](const Case<T>& given, double bound) {
+    std::vector<T> before = random_dense<T>(given.length, 1, 9).values;
+    std::vector<char> used(given.length, 0);
+    for (index_t row = 0; row < given.width; ++row) used[row] = 1;
+    for (index_t k = 0; k < given.below; ++k) used[given.places()[k]] = 1;
+    for (index_t row = 0; row < given.length; ++row)
+      if (!used[row]) before[row] = T(std::numeric_limits<real_t<T>>::quiet_NaN());
+    const auto untouched = [&](const std::vector<T>& x, index_t row) {
+      return used[row] ? std::isfinite(std::abs(x[row])) : std::isnan(std::real(x[row]));
+    };
+    std::vector<T> x = before;
+    packed_forward<T>(given.panel(), given.places(), x.data(), x.data());
+    for (index_t row = 0; row < given.length; ++row) EXPECT_TRUE(untouched(x, row)) << row;
+    x = before;
+    packed_backward<T>(true, given.panel(), given.places(), x.data(), x.data());
+    for (index_t row = 0; row < given.length; ++row) EXPECT_TRUE(untouched(x, row)) << row;
+    for (index_t row = 0; row < given.length; ++row)
+      if (!used[row]) before[row] = x[row] = T(0);
+    EXPECT_LE(backward_error(given, true, before, x), bound);
   });
 }
 

@@ -1,0 +1,26 @@
+// Substitution with a whole panel of a factor and one right-hand side. Memory is the limit, and one stream is
+// what hardware reads fastest: columns are taken one after another, each from its diagonal to its end.
+#pragma once
+
+#include "palmette/base/base.hpp"
+
+namespace palmette {
+
+/// [B; C], as it lies in a factor: what stands above the diagonal of B is not used.
+template <class T>
+struct WholePanel {
+  DenseView<const T> entries;  ///< (w + r) × w
+  bool unit_diagonal = false;  ///< of B, whatever is stored there
+};
+
+/// Number of scalars behind a vector that these functions may read and overwrite.
+inline constexpr offset_t sweep_slack = 16;
+
+/// v ← [B⁻¹·v₁; v₂ − C·B⁻¹·v₁] for v = [v₁; v₂] of w and r rows. @cost 2·w·(w/2 + r) flops
+template <class T>
+void panel_forward(const WholePanel<T>& panel, T* v);
+/// v₁ ← B⁻ᵀ·(v₁ − Cᵀ·v₂), or with adjoints. @cost the same
+template <class T>
+void panel_backward(bool adjoint, const WholePanel<T>& panel, T* v);
+
+}  // namespace palmette
