@@ -76,9 +76,10 @@ DenseView<T> one_column(T* data, index_t rows) {
   return {data, rows, 1, rows};
 }
 
+constexpr offset_t most_prefetched = 4096;  // bytes
+
 /// Prefetch the first lines of something that is needed soon: panels are short, so the processor's own
 /// prefetching has hardly begun when the next one starts, and it does not follow a sweep that runs backwards.
-constexpr offset_t most_prefetched = 4096;
 PALMETTE_INLINE inline void prefetch(const void* from, offset_t bytes) {
   constexpr offset_t line = 64;
   const char* const begin = static_cast<const char*>(from);
