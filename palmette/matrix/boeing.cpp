@@ -101,6 +101,8 @@ void read_type_and_sizes(TextReader& reader, BoeingHeader& header) {
   if (header.file.symmetry != Symmetry::general && sizes[0] != sizes[1])
     reader.fail(number, "a " + std::string(name_of(header.file.symmetry)) + " matrix must be square, not " +
                             std::to_string(sizes[0]) + " × " + std::to_string(sizes[1]));
+  if (sizes[2] > reader.remaining_bound())
+    reader.fail(number, std::to_string(sizes[2]) + " entries are announced, more than the file can hold");
   header.file.rows = static_cast<index_t>(sizes[0]);
   header.file.cols = static_cast<index_t>(sizes[1]);
   header.file.stored_entries = sizes[2];

@@ -30,7 +30,8 @@ std::int64_t FortranRecords::next_integer() {
   std::uint64_t value = 0;
   const char* end = scan_unsigned(negative ? text + 1 : text, value);
   if (end != text + length_) fail(quoted(field_.substr(0, length_)) + " is not an integer");
-  if (value == ~std::uint64_t{0}) fail(quoted(field_.substr(0, length_)) + " is too large");
+  constexpr std::uint64_t largest = std::uint64_t{1} << 62;  // so that sums with a few others fit
+  if (value > largest) fail(quoted(field_.substr(0, length_)) + " is too large");
   return negative ? -static_cast<std::int64_t>(value) : static_cast<std::int64_t>(value);
 }
 

@@ -226,6 +226,9 @@ TEST(read_errors, boeing_header_is_checked) {
       bad_line(boeing("3 1 1 1", "rua" + sizes22, "(4I4)           (4F4.0)         (4E12.4)", good_body),
                "not one of integers"),
       4);
+  EXPECT_EQ(bad_line(boeing("3 1 1 1", "rua           2 2 9223372036854775807 0", formats, good_body),
+                     "9223372036854775807 entries are announced, more than"),
+            3);
   EXPECT_EQ(bad_line("title\n", "neither"), 1);
 }
 
@@ -237,6 +240,12 @@ TEST(read_errors, boeing_body_is_checked) {
   EXPECT_EQ(bad_line(boeing("3 1 1 1", type, formats, "   1   2   4\n"), "column 3 is 4"), 5);
   EXPECT_EQ(bad_line(boeing("3 1 1 1", type, formats, "   1   2   2\n"), "2 entries are announced"), 5);
   EXPECT_EQ(bad_line(boeing("3 1 1 1", type, formats, "   1   2\n"), "blank"), 5);
+  for (const std::string wide : {"9223372036854775808", "9223372036854775807", "-9223372036854775808"})
+    EXPECT_EQ(bad_line(boeing("3 1 1 1", type, "(3I20)          (4I4)           (4E12.4)            ",
+                              std::string(20 - wide.size(), ' ') + wide + "\n"),
+                       "is too large"),
+              5)
+        << wide;
   EXPECT_EQ(bad_line(boeing("3 1 1 1", type, formats, "   1 2 2   3\n"), "is not an integer"), 5);
   EXPECT_EQ(
       bad_line(boeing("3 1 1 1", type, formats, "   1   2   3\n   1   3\n"), "row index 3 is outside 1 … 2"),
