@@ -103,6 +103,7 @@ Bytes bytes_of(const Half& lower, const Half& upper) {
   }
   return sum;
 }
+
 /// The pieces of a sweep in its order: a packed panel, a whole one, or the inverse of a block and the rows
 /// below.
 std::vector<Piece> pieces_of(const Half& half) {

@@ -135,6 +135,7 @@ void SweepGroups::find_local_rows() {
       row_start_[s] = keep_places(found, row_list_);
     }
   }
+  // packed_forward reads whole registers of places, beyond the last list too.
   row_list_.insert(row_list_.end(), packed_slack, 0);
   row_list_.shrink_to_fit();
 }
