@@ -115,7 +115,6 @@ struct RhsPanel {
   index_t cols = 0;
   offset_t ld = 0;          ///< 0: packed in chunks
   bool conjugated = false;  ///< a transposed product conjugates the entries
-  offset_t ahead = 0;       ///< as in PackedPanel, if packed
 };
 
 enum class IntoRows { overwrite, add, subtract };

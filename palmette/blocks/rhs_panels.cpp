@@ -154,12 +154,11 @@ struct Tile {
       for (index_t k = 0; k < rows; ++k) place[k] = out.row(places[first + k]);
       const T* const a = panel.values + (panel.ld > 0 ? first : offset_t{first} * panel.cols);
       const offset_t step = panel.ld > 0 ? panel.ld : rows;
-      // A chunk of a column-major panel is one cache line of each column, which hardware does not predict:
-      // prefetch it.
-      const offset_t ahead = panel.ld > 0 ? chunk<T> : panel.ahead;
-      if (ahead != 0)
+      // The next chunk of a column-major panel is one cache line of each column, which hardware does not
+      // predict: prefetch it.
+      if (panel.ld > 0)
         for (index_t column = 0; column < panel.cols; ++column)
-          __builtin_prefetch(a + ahead + column * step, 0, 2);
+          __builtin_prefetch(a + chunk<T> + column * step, 0, 2);
       const Product product{step, panel.cols, x, into};
       over_tiles<most_rows>(rows, [&]<int Rows>(index_t row) PALMETTE_INLINE {
         rows_kernel<Rows>(a + row, product, place + row);
@@ -352,7 +351,7 @@ void multiply_rhs(const RhsPanel<T>& a, RhsRows<const T> x, IntoRows into, const
   const index_t strip = a.ld > 0 ? strip_rows : a.rows;
   for (index_t first = 0; first < a.rows; first += strip) {
     const index_t rows = std::min(strip, a.rows - first);
-    const RhsPanel<T> part{a.values + first, rows, a.cols, a.ld, false, a.ahead};
+    const RhsPanel<T> part{a.values + first, rows, a.cols, a.ld, false};
     const RowPlaces at{places.start + first, places.list != nullptr ? places.list + first : nullptr, rows};
     over_groups_of<T>(a.cols, x.stride, [&]<int Width, int Registers>(index_t rhs) {
       Tile<T, Width, Registers>::multiply(part, rhs_from(x, rhs), into, at, rhs_from(out, rhs));
@@ -374,14 +373,25 @@ void multiply_rhs_transposed(const RhsPanel<T>& a, const RowPlaces& places, RhsR
   });
 }
 
+/// Prefetch as many entries as the panel has, as far `ahead` of it as it says. Kernels broadcast its entries
+/// one by one, so that the processor's own prefetching sees no stream.
+template <class T>
+PALMETTE_INLINE inline void prefetch_ahead(const PackedPanel<T>& panel) {
+  constexpr offset_t line = 64 / static_cast<offset_t>(sizeof(T));
+  const offset_t entries = packed_block_entries(chunk<T>, panel.width, panel.square) +
+                           offset_t{panel.rows_below} * panel.width;
+  for (offset_t at = 0; at < entries; at += line) __builtin_prefetch(panel.values + panel.ahead + at, 0, 2);
+}
+
 template <class T>
 void packed_forward_rhs(const PackedPanel<T>& panel, const RowPlaces& places, const SupernodeRhs<T>& at) {
+  prefetch_ahead(panel);
   const T* const below = panel.values + packed_block_entries(chunk<T>, panel.width, panel.square);
-  const RhsPanel<T> c{below, panel.rows_below, panel.width, 0, false, panel.ahead};
+  const RhsPanel<T> c{below, panel.rows_below, panel.width, 0, false};
   multiply_rhs<T>(c, at.own, IntoRows::subtract, places, at.local);
   if (panel.square) {
     copy_rows<T>(at.own, panel.width, at.spare);
-    return multiply_rhs<T>({panel.values, panel.width, panel.width, 0, false, panel.ahead}, at.spare,
+    return multiply_rhs<T>({panel.values, panel.width, panel.width, 0, false}, at.spare,
                            IntoRows::overwrite, {0, nullptr, panel.width}, at.own);
   }
   over_groups_of<T>(panel.width, at.own.stride, [&]<int Width, int Registers>(index_t rhs) {
@@ -392,6 +402,7 @@ void packed_forward_rhs(const PackedPanel<T>& panel, const RowPlaces& places, co
 template <class T>
 void packed_backward_rhs(bool adjoint, const PackedPanel<T>& panel, const RowPlaces& places,
                            const SupernodeRhs<T>& at) {
+  prefetch_ahead(panel);
   if (panel.square) copy_rows<T>(at.own, panel.width, at.spare);
   const RhsRows<const T> z = panel.square ? at.spare : at.own;
   const SplitRows<const T> local = at.local;

@@ -13,6 +13,10 @@ namespace {
 /// Local vectors start on cache lines, and whole registers may be read behind them.
 offset_t padded(offset_t rows) { return (rows + 31) / 16 * 16; }
 
+/// How far ahead rows of several right-hand sides are prefetched: they come from memory, and the processor's
+/// own prefetching ends with a page, which holds nine rows of fifty right-hand sides.
+constexpr offset_t rows_ahead_bytes = 16384;
+
 /// What both sweeps share: the triangle, the block of right-hand sides and the threads' memory.
 template <class T>
 struct SweepRhs {
@@ -37,6 +41,17 @@ struct SweepRhs {
   /// One right-hand side is gathered in a short vector; rows of several are whole lines, and stay where they
   /// are.
   bool gathers() const { return stride == 1; }
+  /// Prefetch as many rows as supernode s has, some way behind these (backward: before them).
+  PALMETTE_INLINE void prefetch_rows_after(index_t s, bool backward) const {
+    if (gathers()) return;
+    constexpr offset_t line = 64, scalar = sizeof(T);
+    const offset_t ahead = rows_ahead_bytes / scalar;
+    const offset_t end = offset_t{symbolic().n} * stride;
+    const offset_t from = offset_t{symbolic().supernode_begin[s]} * stride + (backward ? -ahead : ahead);
+    const offset_t to = std::min(end, from + offset_t{symbolic().width(s)} * stride);
+    for (offset_t at = std::max<offset_t>(0, from); at < to; at += line / scalar)
+      __builtin_prefetch(kept().data + at, 1, 2);
+  }
   RhsRows<T> own_rows(index_t group, int thread) const {
     return gathers() ? local(thread) : kept().from(structure().column_begin(group));
   }
@@ -113,6 +128,7 @@ class ForwardBody final : public SweepBody {
       if (reach() != nullptr && !reach()->forward(s)) continue;
       num_rhs_.need_panel(s);
       num_rhs_.triangle.prefetch_after(s, false);
+      num_rhs_.prefetch_rows_after(s, false);
       if (num_rhs_.gathers() && num_rhs_.triangle.is_packed(s))
         num_rhs_.triangle.eliminate_packed(s, num_rhs_.own(s, vectors), vectors.local.first);
       else num_rhs_.triangle.eliminate(s, num_rhs_.vectors(s, vectors));
@@ -165,6 +181,7 @@ class BackwardBody final : public SweepBody {
       if (reach() != nullptr && !reach()->backward(s)) continue;
       num_rhs_.need_panel(s);
       num_rhs_.triangle.prefetch_after(s, true);
+      num_rhs_.prefetch_rows_after(s, true);
       if (num_rhs_.gathers() && num_rhs_.triangle.is_packed(s))
         num_rhs_.triangle.substitute_packed(adjoint_, s, num_rhs_.own(s, vectors), vectors.local.first);
       else num_rhs_.triangle.substitute(adjoint_, s, num_rhs_.known_vectors(s, vectors));
