@@ -2,6 +2,9 @@
 #include "palmette/columns/columns.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <functional>
+#include <memory>
 
 #include "palmette/columns/dense_columns.hpp"
 #include "palmette/columns/llt_columns.hpp"
@@ -294,16 +297,20 @@ int ColumnFactor<T>::solve(Operation operation, DenseView<const T> b, DenseView<
                             dense_.data(), inverse_pivot_.data(), row_scale_,    kind_ == FactorKind::llt};
   const auto rows_of = [n](int count) { return std::unique_ptr<T[]>(new T[std::size_t(n) * count]); };
   if (b.cols == 1) return solve_block<1>(parts, operation, b, x, rows_of(1).get()), 1;
-  const auto solve_blocks = [&](std::int64_t begin, std::int64_t end) {
-    if (begin == end) return;
-    const auto w = rows_of(wide);
-    for (auto first = static_cast<index_t>(begin * wide); begin < end; ++begin, first += wide) {
+  std::atomic<index_t> next{0};
+  const auto take_blocks = [&](int) {
+    std::unique_ptr<T[]> w;
+    for (index_t first = next.fetch_add(wide); first < b.cols; first = next.fetch_add(wide)) {
+      if (w == nullptr) w = rows_of(wide);
       const index_t count = std::min<index_t>(wide, b.cols - first);
       solve_block<wide>(parts, operation, b.columns(first, count), x.columns(first, count), w.get());
     }
   };
-  const bool shared = b.cols > wide && entries() * b.cols >= least_shared_products;
-  return over_ranges(shared ? team : nullptr, (offset_t{b.cols} + wide - 1) / wide, solve_blocks, 1);
+  // Blocks are taken one by one, so that the caller, which begins first, seldom waits for the others.
+  if (team != nullptr && b.cols > wide && entries() * b.cols >= least_shared_products)
+    return team->share(std::ref(take_blocks));
+  take_blocks(0);
+  return 1;
 }
 
 template <class T>
