@@ -97,8 +97,8 @@ class ArchiveWriter {
     static_assert(sizeof(V) == 1 || archive_detail::element_of<V> != archive_detail::Element::byte);
     add_bytes(name, archive_detail::element_of<V>, std::as_bytes(values));
   }
-  template <class V>
-  void add(std::string_view name, const std::vector<V>& values) {
+  template <class V, class Allocator>
+  void add(std::string_view name, const std::vector<V, Allocator>& values) {
     add(name, std::span<const V>(values));
   }
   void add(std::string_view name, std::string_view text) {

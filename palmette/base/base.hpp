@@ -10,6 +10,7 @@
 #include "palmette/base/fork.hpp"
 #include "palmette/base/hand_overs.hpp"
 #include "palmette/base/inline.hpp"
+#include "palmette/base/large_pages.hpp"
 #include "palmette/base/memory_size.hpp"
 #include "palmette/base/number_text.hpp"
 #include "palmette/base/outcome.hpp"

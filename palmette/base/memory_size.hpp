@@ -7,8 +7,8 @@
 
 namespace palmette {
 
-template <class Entry>
-offset_t bytes_of(const std::vector<Entry>& entries) {
+template <class Entry, class Allocator>
+offset_t bytes_of(const std::vector<Entry, Allocator>& entries) {
   return static_cast<offset_t>(entries.size() * sizeof(Entry));
 }
 

@@ -11,6 +11,7 @@
 #include "palmette/blocks/panel_array.hpp"
 #include "palmette/blocks/panel_kernels.hpp"
 #include "palmette/blocks/panel_sweeps.hpp"
+#include "palmette/blocks/panel_vector.hpp"
 #include "palmette/blocks/placed_products.hpp"
 #include "palmette/blocks/rank_factor.hpp"
 #include "palmette/blocks/rank_part.hpp"

@@ -9,9 +9,6 @@
 #include <span>
 #include <string>
 #include <utility>
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 #include "palmette/base/base.hpp"
 
@@ -37,10 +34,7 @@ class PanelArray {
     if (data_ == nullptr)
       throw MemoryError("cannot allocate " + std::to_string(bytes) + " bytes for the panels of a factor",
                         static_cast<std::int64_t>(bytes));
-#ifdef __linux__
-    // Few large pages instead of many small ones: a factor is written once and then read in long strides.
-    if (is_large()) madvise(static_cast<void*>(data_), bytes, MADV_HUGEPAGE);
-#endif
+    if (is_large()) prefer_large_pages(data_, bytes);
   }
   /// Scalars that lie elsewhere, 64-byte aligned. @param owner  keeps them alive; not null
   PanelArray(std::span<const T> elsewhere, std::shared_ptr<const void> owner)
@@ -67,7 +61,6 @@ class PanelArray {
   offset_t bytes() const { return size_ * static_cast<offset_t>(sizeof(T)); }
 
  private:
-  static constexpr std::size_t large_page_bytes = std::size_t(1) << 21;
   bool is_large() const { return static_cast<std::size_t>(bytes()) >= 4 * large_page_bytes; }
   std::align_val_t alignment() const { return std::align_val_t(is_large() ? large_page_bytes : 64); }
 

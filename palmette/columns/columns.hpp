@@ -23,10 +23,10 @@ struct ColumnStructure {
   std::vector<index_t> row;          // length n: original row at each place, after pivoting within blocks
   std::vector<index_t> place_of_row; // length n: its inverse
   std::vector<offset_t> lower_ptr = {0}, upper_ptr = {0}, above_ptr = {0};  // length n + 1
-  std::vector<index_t> lower_row;    // strictly below the diagonal
+  PanelVector<index_t> lower_row;    // strictly below the diagonal
   // strictly above it, in an order in which a column can be eliminated (LU)
-  std::vector<index_t> upper_row;
-  std::vector<index_t> above_row;    // above the diagonal block (LU)
+  PanelVector<index_t> upper_row;
+  PanelVector<index_t> above_row;    // above the diagonal block (LU)
 
   index_t size() const { return static_cast<index_t>(row.size()); }
   offset_t memory_bytes() const;
@@ -90,7 +90,7 @@ class ColumnFactor {
 
   FactorKind kind_ = FactorKind::lu;
   std::shared_ptr<const ColumnStructure> structure_;
-  std::vector<T> lower_, upper_, above_;  // in the structure's order; L of LU has a unit diagonal
+  PanelVector<T> lower_, upper_, above_;  // in the structure's order; L of LU has a unit diagonal
   // n × n, or empty: L and U, or L, of a matrix with few zeros; then lower_ … are empty
   PanelArray<T> dense_;
   std::vector<T> inverse_pivot_;          // length n: 1 / diagonal of U or of L

@@ -9,13 +9,13 @@ namespace {
 
 enum KeptNumber { kept_kind, kept_is_dense, kept_entries, kept_order_flops, kept_flops, num_kept_numbers };
 
-bool are_places(const std::vector<index_t>& list, std::size_t n) {
+bool are_places(std::span<const index_t> list, std::size_t n) {
   return std::all_of(list.begin(), list.end(),
                      [&](index_t place) { return place >= 0 && static_cast<std::size_t>(place) < n; });
 }
 
 /// Whether `list` with its `values` is cut at ptr, of length n + 1.
-bool are_lists(const std::vector<offset_t>& ptr, const std::vector<index_t>& list, std::size_t num_values,
+bool are_lists(const std::vector<offset_t>& ptr, std::span<const index_t> list, std::size_t num_values,
                std::size_t n) {
   return ptr.size() == n + 1 && ptr.front() == 0 && std::is_sorted(ptr.begin(), ptr.end()) &&
          ptr.back() == static_cast<offset_t>(list.size()) && list.size() == num_values && are_places(list, n);
@@ -28,16 +28,22 @@ bool is_order(const BlockOrdering& order, std::size_t n) {
          begin.back() == static_cast<index_t>(n) && std::is_sorted(begin.begin(), begin.end());
 }
 
+template <class V>
+void copy_section(const Archive& file, std::string_view name, PanelVector<V>& to) {
+  const std::span<const V> found = file.section<V>(name);
+  to.assign(found.begin(), found.end());
+}
+
 std::shared_ptr<ColumnStructure> structure_in(const Archive& file, BlockOrdering order) {
   auto structure = std::make_shared<ColumnStructure>();
   structure->row = file.values<index_t>("columns.row");
   structure->place_of_row = file.values<index_t>("columns.place_of_row");
   structure->lower_ptr = file.values<offset_t>("columns.lower_ptr");
-  structure->lower_row = file.values<index_t>("columns.lower_row");
+  copy_section(file, "columns.lower_row", structure->lower_row);
   structure->upper_ptr = file.values<offset_t>("columns.upper_ptr");
-  structure->upper_row = file.values<index_t>("columns.upper_row");
+  copy_section(file, "columns.upper_row", structure->upper_row);
   structure->above_ptr = file.values<offset_t>("columns.above_ptr");
-  structure->above_row = file.values<index_t>("columns.above_row");
+  copy_section(file, "columns.above_row", structure->above_row);
   structure->order = std::make_shared<const BlockOrdering>(std::move(order));
   return structure;
 }
@@ -90,9 +96,9 @@ std::shared_ptr<const ColumnFactor<T>> ColumnFactor<T>::load(const Archive& file
                       numbers[kept_order_flops]};
   const auto structure = structure_in(file, std::move(order));
   factor->structure_ = structure;
-  factor->lower_ = file.values<T>("columns.lower");
-  factor->upper_ = file.values<T>("columns.upper");
-  factor->above_ = file.values<T>("columns.above");
+  copy_section(file, "columns.lower", factor->lower_);
+  copy_section(file, "columns.upper", factor->upper_);
+  copy_section(file, "columns.above", factor->above_);
   factor->inverse_pivot_ = file.values<T>("columns.inverse_pivot");
   factor->row_scale_ = file.values<real_t<T>>("columns.row_scale");
   const std::span<const T> dense = file.section<T>("columns.dense");

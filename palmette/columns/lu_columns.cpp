@@ -264,7 +264,7 @@ void LuColumns<T>::prune(index_t place, index_t pivot_row) {
 
 template <class T>
 void LuColumns<T>::make_room(index_t lower, index_t upper) {
-  const auto grow = [](std::vector<index_t>& rows, std::vector<T>& values, offset_t needed) {
+  const auto grow = [](PanelVector<index_t>& rows, PanelVector<T>& values, offset_t needed) {
     if (static_cast<offset_t>(rows.size()) >= needed) return;
     const auto size = static_cast<std::size_t>(1.4 * double(needed)) + 16;
     rows.resize(size);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "palmette/matrix/compress.hpp"
-#include "palmette/matrix/large_pages.hpp"
 
 namespace palmette {
 

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "palmette/matrix/large_pages.hpp"
 #include "palmette/matrix/line_text.hpp"
 #include "palmette/matrix/matrix_market.hpp"
 

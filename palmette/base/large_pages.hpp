@@ -1,4 +1,4 @@
-// Inside `matrix`: requests large pages for big arrays. First touches then cost a few hundred page faults
+// Requests large pages for big arrays. First touches then cost a few hundred page faults
 // instead of hundreds of thousands. If the system has no large pages, nothing happens.
 #pragma once
 
