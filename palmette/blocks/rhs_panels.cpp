@@ -378,8 +378,7 @@ void multiply_rhs_transposed(const RhsPanel<T>& a, const RowPlaces& places, RhsR
 template <class T>
 PALMETTE_INLINE inline void prefetch_ahead(const PackedPanel<T>& panel) {
   constexpr offset_t line = 64 / static_cast<offset_t>(sizeof(T));
-  const offset_t entries = packed_block_entries(chunk<T>, panel.width, panel.square) +
-                           offset_t{panel.rows_below} * panel.width;
+  const offset_t entries = packed_entries(sizeof(T), panel.width, panel.rows_below, panel.square);
   for (offset_t at = 0; at < entries; at += line) __builtin_prefetch(panel.values + panel.ahead + at, 0, 2);
 }
 

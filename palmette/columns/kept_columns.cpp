@@ -28,6 +28,7 @@ bool is_order(const BlockOrdering& order, std::size_t n) {
          begin.back() == static_cast<index_t>(n) && std::is_sorted(begin.begin(), begin.end());
 }
 
+/// As Archive::values, into a vector of panels.
 template <class V>
 void copy_section(const Archive& file, std::string_view name, PanelVector<V>& to) {
   const std::span<const V> found = file.section<V>(name);
