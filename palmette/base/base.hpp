@@ -1,6 +1,6 @@
 // The door of `base`: what every room shares: index types, scalars, dense views, errors, outcomes, names of
-// choices, text of numbers, pseudo-random words, sizes in memory, timers, progress, processors, waiting and
-// the thread team. Depends on the standard library only.
+// choices, text of numbers, pseudo-random words, sizes in memory, timers, progress, processors, waiting, work
+// that threads share, and the thread team. Depends on the standard library only.
 #pragma once
 
 #include "palmette/base/checksum.hpp"
@@ -17,6 +17,7 @@
 #include "palmette/base/processors.hpp"
 #include "palmette/base/progress.hpp"
 #include "palmette/base/scalars.hpp"
+#include "palmette/base/shared_work.hpp"
 #include "palmette/base/spare.hpp"
 #include "palmette/base/splitmix.hpp"
 #include "palmette/base/thread_team.hpp"

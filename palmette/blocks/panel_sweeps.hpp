@@ -1,5 +1,5 @@
-// Substitution with a whole panel of a factor and one right-hand side. Memory is the limit, and one stream is
-// what hardware reads fastest: columns are taken one after another, each from its diagonal to its end.
+// Substitution with a whole panel of a factor and one right-hand side. Memory is the limit: a few columns at
+// a time are read side by side, from their diagonals to their ends.
 #pragma once
 
 #include "palmette/base/base.hpp"
@@ -16,11 +16,12 @@ struct WholePanel {
 /// Number of scalars behind a vector that these functions may read and overwrite.
 inline constexpr offset_t sweep_slack = 16;
 
-/// v ← [B⁻¹·v₁; v₂ − C·B⁻¹·v₁] for v = [v₁; v₂] of w and r rows. @cost 2·w·(w/2 + r) flops
+/// v ← [B⁻¹·v₁; v₂ − C·B⁻¹·v₁] for v = [v₁; v₂] of w and r rows. @param offers  threads that wait may help;
+/// the bits are the same @cost 2·w·(w/2 + r) flops
 template <class T>
-void panel_forward(const WholePanel<T>& panel, T* v);
+void panel_forward(const WholePanel<T>& panel, T* v, const OffersOfThread& offers = {});
 /// v₁ ← B⁻ᵀ·(v₁ − Cᵀ·v₂), or with adjoints. @cost the same
 template <class T>
-void panel_backward(bool adjoint, const WholePanel<T>& panel, T* v);
+void panel_backward(bool adjoint, const WholePanel<T>& panel, T* v, const OffersOfThread& offers = {});
 
 }  // namespace palmette

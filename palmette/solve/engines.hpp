@@ -17,6 +17,8 @@ class SweepBody {
  public:
   virtual ~SweepBody() = default;
   virtual void run_task(index_t task, int thread) = 0;
+  /// What tasks offer to threads that wait; null: nothing.
+  virtual WorkOffers* offers() { return nullptr; }
 };
 
 /// Tasks levels.task[begin … end) that the level-set engine runs between two barriers.

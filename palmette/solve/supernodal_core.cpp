@@ -4,6 +4,7 @@
 #include "palmette/solve/supernodal_core.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "palmette/solve/rhs_vectors.hpp"
 
@@ -25,6 +26,7 @@ struct SweepRhs {
   index_t stride;  ///< of the rows of right-hand sides
   const SolveReach* reach = nullptr;  ///< what is visited; null: everything
   StreamedTriangles::Pass* pass = nullptr;  ///< brings panels; null: they are in memory
+  WorkOffers* offers = nullptr;  ///< of this sweep; null: threads do not help each other
 
   void need_panel(index_t s) const {
     if (pass != nullptr) pass->need(s);
@@ -82,17 +84,19 @@ struct SweepRhs {
     SplitRows<T> local;
     RhsRows<T> spare;
     T* row_values;
+    OffersOfThread offers;
   };
   GroupVectors of_group(index_t group, int thread) const {
     return {structure().column_begin(group), own_rows(group, thread), local_rows(group, thread),
-            {spare(thread), stride}, spare(thread) + padded(structure().widest_supernode()) * stride};
+            {spare(thread), stride}, spare(thread) + padded(structure().widest_supernode()) * stride,
+            {offers, thread}};
   }
   T* own(index_t s, const GroupVectors& all) const {
     return all.own.row(symbolic().supernode_begin[s] - all.first_column);
   }
   SupernodeVectors<T> vectors(index_t s, const GroupVectors& all) const {
     return {structure().local_rows(s), {own(s, all), stride},
-            all.local, all.spare, all.row_values};
+            all.local, all.spare, all.row_values, all.offers};
   }
   /// For the backward sweep, which only reads the rows below: where they are kept, if they are.
   SupernodeVectors<T> known_vectors(index_t s, const GroupVectors& all) const {
@@ -157,6 +161,8 @@ class ForwardBody final : public SweepBody {
   }
   const SolveReach* reach() const { return num_rhs_.reach; }
 
+  WorkOffers* offers() override { return num_rhs_.offers; }
+
   SweepRhs<T> num_rhs_;
   const Reader<T>* in_;
   const Writer<T>* out_;
@@ -210,6 +216,8 @@ class BackwardBody final : public SweepBody {
   }
 
   const SolveReach* reach() const { return num_rhs_.reach; }
+
+  WorkOffers* offers() override { return num_rhs_.offers; }
 
   SweepRhs<T> num_rhs_;
   const Reader<T>* in_;
@@ -321,8 +329,11 @@ void SupernodalCore<T>::sweep(const SweepStep& step, const CoreRun<T>& run, cons
   if (course.pass) course.pass->begin_step();
   const SupernodalTriangle<T>& triangle = step.upper ? *parts_.upper : *parts_.lower;
   const SweepSchedule& schedule = step.forward ? parts_.structure->forward() : parts_.structure->backward();
-  const SweepRhs<T> rhs{triangle, run.workspace, padded_rhs(sizeof(T), run.num_rhs()), course.reach,
-                        course.pass.get()};
+  const index_t stride = padded_rhs(sizeof(T), run.num_rhs());
+  std::optional<WorkOffers> offers;
+  if (run.team != nullptr && stride == 1) offers.emplace(run.team->size());
+  const SweepRhs<T> rhs{triangle,          run.workspace, stride, course.reach, course.pass.get(),
+                        offers ? &*offers : nullptr};
   const auto run_body = [&](SweepBody& body) {
     EngineState& state = run.workspace.state(run.slot + (step.forward ? 0 : 1), schedule);
     run.workspace.called(run_sweep(run.method, {schedule, state, body, run.team}));

@@ -483,7 +483,7 @@ void SupernodalTriangle<T>::eliminate_whole(index_t s, const SupernodeVectors<T>
   T* const own = at.row_values - width;
   gather_rows<T>(places(s), width, at.own, {own, 1});
   std::fill_n(at.row_values, rows, T(0));
-  panel_forward(panel, own);
+  panel_forward(panel, own, at.offers);
   std::copy_n(own, width, at.own.data);
   for (index_t k = 0; k < rows; ++k) at.local.first[at.rows[k]] += at.row_values[k];
 }
@@ -495,7 +495,7 @@ void SupernodalTriangle<T>::substitute_whole(bool adjoint, index_t s, const Supe
   T* const own = at.row_values - width;
   std::copy_n(at.own.data, width, own);
   for (index_t k = 0; k < rows; ++k) at.row_values[k] = at.local.first[at.rows[k]];
-  panel_backward(adjoint, panel, own);
+  panel_backward(adjoint, panel, own, at.offers);
   scatter_rows<T>(places(s), width, {own, 1}, at.own);
 }
 

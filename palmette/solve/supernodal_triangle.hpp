@@ -60,6 +60,7 @@ struct SupernodeVectors {
   RhsRows<T> spare;    ///< w rows
   /// for one right-hand side: r scalars; the w before them and sweep_slack behind may be overwritten
   T* row_values;
+  OffersOfThread offers = {};  ///< for one right-hand side: threads that wait may help
 };
 
 /// Not copyable: holds packed panels and inverses. The structure and the panels must outlive it. Narrow

@@ -9,6 +9,25 @@
 namespace palmette::solve_detail {
 namespace {
 
+/// As long as it lives, a thread waits and would help others.
+class Waiting {
+ public:
+  explicit Waiting(WorkOffers* offers) : offers_(offers) {
+    if (offers_ != nullptr) offers_->begin_waiting();
+  }
+  ~Waiting() {
+    if (offers_ != nullptr) offers_->end_waiting();
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+  void help() const {
+    if (offers_ != nullptr) offers_->help();
+  }
+
+ private:
+  WorkOffers* const offers_;
+};
+
 class SyncFreeRun {
  public:
   explicit SyncFreeRun(const SweepRun& run) : run_(run), graph_(run.schedule.graph), state_(run.state) {
@@ -27,6 +46,8 @@ class SyncFreeRun {
         run_.body.run_task(task, thread);
         mark_finished(task);
       }
+      // The last tasks are large ones, one after another.
+      if (run_.body.offers() != nullptr && graph_.num_tasks() > 0) look_for(run_.schedule.by_priority.back());
     } catch (...) {
       state_.failed.store(true);
       wake_all();
@@ -41,15 +62,27 @@ class SyncFreeRun {
     return ticket < graph_.num_tasks() ? run_.schedule.by_priority[ticket] : -1;
   }
 
-  /// False if another thread failed: then the flag may never be set.
-  bool wait_for(index_t task) {
-    std::atomic<std::uint32_t>& flag = state_.finished_in_run[task];
+  enum class Seen { finished, failed, nothing };
+
+  /// Wait for a task as long as waiting is cheaper than sleep, and help others meanwhile.
+  Seen look_for(index_t task) {
+    const std::atomic<std::uint32_t>& flag = state_.finished_in_run[task];
+    if (flag.load(std::memory_order_acquire) == state_.run_number) return Seen::finished;
+    const Waiting waiting(run_.body.offers());
     for (int look = 0; look < looks_before_sleep; ++look) {
-      if (flag.load(std::memory_order_acquire) == state_.run_number) return true;
-      if (state_.failed.load(std::memory_order_relaxed)) return false;
+      if (flag.load(std::memory_order_acquire) == state_.run_number) return Seen::finished;
+      if (state_.failed.load(std::memory_order_relaxed)) return Seen::failed;
+      waiting.help();
       processor_pause();
     }
-    return sleep_until_finished(flag);
+    return Seen::nothing;
+  }
+
+  /// False if another thread failed: then the flag may never be set.
+  bool wait_for(index_t task) {
+    const Seen seen = look_for(task);
+    return seen == Seen::nothing ? sleep_until_finished(state_.finished_in_run[task])
+                                 : seen == Seen::finished;
   }
 
   /// A sleeping thread marks the flag: the thread that finishes the task finds the mark, and no other thread

@@ -73,8 +73,8 @@ double distance(const std::vector<T>& a, const std::vector<T>& b, index_t rows) 
 
 TYPED_TEST(PanelSweeps, substitute_by_the_definition_and_use_nothing_else) {
   using T = TypeParam;
-  for (const index_t width : {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 31, 33, 64, 90})
-    for (const index_t below : {0, 1, 3, 7, 8, 9, 16, 30, 41})
+  for (const index_t width : {1, 2, 3, 4, 5, 7, 8, 9, 16, 17, 31, 33, 64, 90, 270})
+    for (const index_t below : {0, 1, 3, 7, 8, 9, 16, 30, 41, 530})
       for (const bool unit : {false, true})
         for (const index_t between : {0, 3}) {
           SCOPED_TRACE(std::to_string(width) + " columns, " + std::to_string(below) + " below" +

@@ -98,6 +98,47 @@ TEST(engines, chain_and_star_and_independent_tasks_are_run) {
   }
 }
 
+/// The last task offers parts, and waits until another thread has done one, or for very long.
+class OfferingBody final : public SweepBody {
+ public:
+  OfferingBody(index_t last, int threads) : last_(last), offers_(threads) {}
+  void run_task(index_t task, int thread) override {
+    if (task != last_) return;
+    HelpedOnce work;
+    const WorkOffer offer({&offers_, thread}, work);
+    for (const Stopwatch since; !work.helped && since.seconds() < 20;) processor_pause();
+    helped_ = work.helped.load();
+  }
+  WorkOffers* offers() override { return &offers_; }
+  bool was_helped() const { return helped_; }
+
+ private:
+  struct HelpedOnce final : SharedWork {
+    void help() override { helped = true; }
+    std::atomic<bool> helped{false};
+  };
+  const index_t last_;
+  WorkOffers offers_;
+  bool helped_ = false;
+};
+
+TEST(engines, threads_without_a_task_help_with_the_last_one) {
+  std::vector<Task> list(9);
+  std::vector<Edge> star;
+  for (index_t k = 0; k + 1 < 9; ++k) star.push_back({k, 8});
+  const SweepSchedule schedule = make_schedule(make_task_graph(std::move(list), star));
+  ThreadTeam team(2);
+  EngineState state(schedule);
+  // A thread that comes after the caller has begun the last task helps if it is there before it is too late.
+  bool helped = false;
+  for (int repeat = 0; repeat < 5 && !helped; ++repeat) {
+    OfferingBody body(8, 2);
+    run_sync_free({schedule, state, body, &team});
+    helped = body.was_helped();
+  }
+  EXPECT_TRUE(helped);
+}
+
 class FailingBody final : public SweepBody {
  public:
   explicit FailingBody(index_t bad) : bad_(bad) {}

@@ -1,0 +1,208 @@
+// Inside `blocks`: the loops of sweeps over whole panels. A group of as many columns as a register has lanes
+// is solved among itself in scalars; the rows behind it are read some columns side by side, since memory
+// answers several streams faster than one.
+#pragma once
+
+#include <algorithm>
+
+#include "palmette/blocks/lanes.hpp"
+#include "palmette/blocks/panel_sweeps.hpp"
+
+namespace palmette::panel_sweep {
+
+using lanes::unrolled;
+
+template <class T>
+constexpr index_t group = lanes::full_width<T>;
+template <class T>
+using Full = lanes::Lanes<T, lanes::full_width<T>>;
+template <class T>
+using Register = typename Full<T>::Vector;
+template <class T>
+using Dot = typename Full<T>::Dot;
+
+/// Columns of a group that are read side by side.
+template <class T>
+constexpr int streams = std::min<int>(8, group<T>);
+
+/// A backward sweep adds up the products of a column in pieces of so many rows, counted from the end of the
+/// block, and subtracts them one after the other from the last piece on: so threads may share a column
+/// between two pieces, and it has the same bits.
+constexpr index_t piece_rows = 256;
+
+/// The same rows of `Count` neighbouring columns. Each but the last is followed by memory that may be read in
+/// whole registers, and so is the last one unless it ends the panel.
+template <class T, int Count>
+struct Columns {
+  const T* a;
+  offset_t ld;
+  index_t rows;
+  bool last_is_followed;
+
+  const T* column(int c) const { return a + c * ld; }
+  /// The rows from `row` on, fewer than a register has lanes, and anything in the lanes behind them. Nothing
+  /// is left to scalar loops, which a compiler may round in another way from place to place.
+  PALMETTE_INLINE Register<T> end_of_column(int c, index_t row) const {
+    if (c + 1 < Count || last_is_followed) return Full<T>::load(column(c) + row);
+    T values[group<T>] = {};
+    std::copy(column(c) + row, column(c) + rows, values);
+    return Full<T>::load(values);
+  }
+};
+
+/// v − a·x
+template <class T>
+PALMETTE_INLINE inline Register<T> less_product(Register<T> v, Register<T> a, T x) {
+  typename Full<T>::Sum sum;
+  sum.by_real = v;
+  sum.add(a, -x);
+  return sum.value();
+}
+
+/// v ← v − Σ a·x, for each row one column after the other.
+template <class T, int Count>
+PALMETTE_INLINE inline void subtract_columns(const Columns<T, Count>& part, const T* x, T* v) {
+  index_t row = 0;
+  for (; row + group<T> <= part.rows; row += group<T>) {
+    Register<T> sum = Full<T>::load(v + row);
+    unrolled<Count>([&](auto c) PALMETTE_INLINE {
+      sum = less_product<T>(sum, Full<T>::load(part.column(c) + row), x[c]);
+    });
+    Full<T>::store(sum, v + row);
+  }
+  if (row == part.rows) return;
+  Register<T> sum = Full<T>::load(v + row);
+  unrolled<Count>(
+      [&](auto c) PALMETTE_INLINE { sum = less_product<T>(sum, part.end_of_column(c, row), x[c]); });
+  Full<T>::store(sum, v + row);
+}
+
+/// value ← value − Σ op(a)·v for each column, from the end to the begin: a sweep backwards reads memory
+/// downwards throughout.
+template <class T, int Count>
+PALMETTE_INLINE inline void subtract_products(bool adjoint, const Columns<T, Count>& part, const T* v,
+                                              T* value) {
+  Dot<T> even[Count], odd[Count];
+  // Written out, because the compiler clears an array in memory when it is cleared as a whole.
+  unrolled<Count>([&](auto c) PALMETTE_INLINE { even[c] = odd[c] = Dot<T>(); });
+  index_t row = part.rows / group<T> * group<T>;
+  if (const index_t left = part.rows - row; left > 0) {
+    const Register<T> x = Full<T>::first_lanes(Full<T>::load(v + row), left);
+    unrolled<Count>([&](auto c) PALMETTE_INLINE {
+      even[c].add(Full<T>::first_lanes(part.end_of_column(c, row), left), x);
+    });
+  }
+  const auto add_registers = [&](Dot<T>* dot) PALMETTE_INLINE {
+    row -= group<T>;
+    const Register<T> x = Full<T>::load(v + row);
+    unrolled<Count>([&](auto c) PALMETTE_INLINE { dot[c].add(Full<T>::load(part.column(c) + row), x); });
+  };
+  while (row >= 2 * group<T>) add_registers(odd), add_registers(even);
+  if (row > 0) add_registers(odd);
+  unrolled<Count>([&](auto c) PALMETTE_INLINE {
+    even[c].straight += odd[c].straight;
+    if constexpr (is_complex_v<T>) even[c].across += odd[c].across;
+    value[c] -= even[c].value(adjoint);
+  });
+}
+
+/// Rows [0, end) of a panel, and the whole vector.
+template <class T>
+struct PanelRows {
+  const WholePanel<T>& panel;
+  T* v;
+  index_t end;
+
+  /// Rows [from, to) of some columns.
+  template <int Count>
+  Columns<T, Count> part(index_t column, index_t from, index_t to) const {
+    return {panel.entries.column(column) + from, panel.entries.ld, to - from,
+            column + Count < panel.entries.cols || to < panel.entries.rows};
+  }
+};
+
+/// The first row of the piece that holds row `row`.
+template <class T>
+index_t begin_of_piece(const WholePanel<T>& panel, index_t row) {
+  const index_t first = panel.entries.cols % piece_rows;
+  return row < first ? 0 : first + (row - first) / piece_rows * piece_rows;
+}
+
+/// v(columns) ← v(columns) − Σ op(a)·v over rows [begin, at.end), piece by piece.
+template <class T, int Count>
+PALMETTE_INLINE inline void subtract_pieces(bool adjoint, const PanelRows<T>& at, index_t column,
+                                            index_t begin, T* value) {
+  for (index_t end = at.end; end > begin;) {
+    const index_t from = std::max(begin, begin_of_piece(at.panel, end - 1));
+    subtract_products(adjoint, at.template part<Count>(column, from, end), at.v + from, value);
+    end = from;
+  }
+}
+
+/// The first columns of a panel, if they do not fill a group; the plain way.
+template <class T>
+void few_forward(const PanelRows<T>& at, index_t count) {
+  for (index_t c = 0; c < count; ++c) {
+    const T* const a = at.panel.entries.column(c);
+    if (!at.panel.unit_diagonal) at.v[c] /= a[c];
+    for (index_t k = c + 1; k < count; ++k) at.v[k] -= a[k] * at.v[c];
+    subtract_columns(at.template part<1>(c, count, at.end), at.v + c, at.v + count);
+  }
+}
+template <class T>
+void few_backward(bool adjoint, const PanelRows<T>& at, index_t count) {
+  for (index_t c = count - 1; c >= 0; --c) {
+    const T* const a = at.panel.entries.column(c);
+    const auto op = [adjoint](const T& value) { return adjoint ? conjugate(value) : value; };
+    T sum = at.v[c];
+    subtract_pieces<T, 1>(adjoint, at, c, count, &sum);
+    for (index_t k = c + 1; k < count; ++k) sum -= op(a[k]) * at.v[k];
+    at.v[c] = at.panel.unit_diagonal ? sum : sum / op(a[c]);
+  }
+}
+
+/// A whole group from column `first` on: its rows stay in registers.
+template <class T>
+void group_forward(const PanelRows<T>& at, index_t first) {
+  constexpr int count = group<T>;
+  T own[count];
+  std::copy_n(at.v + first, count, own);
+  unrolled<count>([&](auto c) PALMETTE_INLINE {
+    const T* const a = at.panel.entries.column(first + c) + first;
+    if (!at.panel.unit_diagonal) own[c] /= a[c];
+    unrolled<count>([&](auto k) PALMETTE_INLINE {
+      if constexpr (k > c) own[k] -= a[k] * own[c];
+    });
+  });
+  std::copy_n(own, count, at.v + first);
+  for (int c = 0; c < count; c += streams<T>)
+    subtract_columns(at.template part<streams<T>>(first + c, first + count, at.end), own + c,
+                     at.v + first + count);
+}
+
+/// v(group) ← v(group) − Σ op(a)·v over rows [begin, at.end)
+template <class T>
+PALMETTE_INLINE inline void subtract_group_products(bool adjoint, const PanelRows<T>& at, index_t first,
+                                                    index_t begin, T* value) {
+  for (int c = group<T> - streams<T>; c >= 0; c -= streams<T>)
+    subtract_pieces<T, streams<T>>(adjoint, at, first + c, begin, value + c);
+}
+template <class T>
+void group_backward(bool adjoint, const PanelRows<T>& at, index_t first) {
+  constexpr int count = group<T>;
+  const auto op = [adjoint](const T& value) { return adjoint ? conjugate(value) : value; };
+  T own[count];
+  std::copy_n(at.v + first, count, own);
+  subtract_group_products(adjoint, at, first, first + count, own);
+  unrolled<count>([&](auto after) PALMETTE_INLINE {
+    constexpr int c = count - 1 - after;
+    const T* const a = at.panel.entries.column(first + c) + first;
+    unrolled<count>([&](auto k) PALMETTE_INLINE {
+      if constexpr (k > c) own[c] -= op(a[k]) * own[k];
+    });
+    if (!at.panel.unit_diagonal) own[c] /= op(a[c]);
+  });
+  std::copy_n(own, count, at.v + first);
+}
+
+}  // namespace palmette::panel_sweep
