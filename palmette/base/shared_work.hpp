@@ -67,4 +67,32 @@ class WorkOffer {
   const OffersOfThread by_;
 };
 
+/// work(part) once for each part in [0, parts), by a thread and whoever helps it.
+template <class Work>
+void share_parts(const OffersOfThread& offers, int parts, const Work& work) {
+  class Parts final : public SharedWork {
+   public:
+    Parts(int count, const Work& each) : count_(count), each_(each) {}
+    void help() override { take(); }
+    bool take() {
+      const int part = next_.fetch_add(1, std::memory_order_relaxed);
+      if (part < count_) each_(part);
+      return part < count_;
+    }
+
+   private:
+    const int count_;
+    const Work& each_;
+    std::atomic<int> next_{0};
+  };
+  if (offers.waiting() == 0) {
+    for (int part = 0; part < parts; ++part) work(part);
+    return;
+  }
+  Parts shared(parts, work);
+  const WorkOffer offer(offers, shared);  // its end waits for those who help
+  while (shared.take()) {
+  }
+}
+
 }  // namespace palmette

@@ -11,6 +11,9 @@
 namespace palmette::solve_detail {
 namespace {
 
+/// Smaller panels are read faster than threads can meet.
+constexpr offset_t least_shared = 1 << 16;
+
 /// Number of rows of a triangular block that are multiplied together: entries beyond the diagonal of a strip
 /// are not read.
 constexpr index_t strip_rows = 32;
@@ -39,16 +42,24 @@ void multiply_lower(DenseView<const T> m, DenseView<const T> x, DenseView<T> out
   }
 }
 
+/// use(begin, end) for strips of about strip_rows columns; the last one may be longer.
+template <class Use>
+void over_strips(const OffersOfThread& offers, index_t columns, const Use& use) {
+  const index_t strips = std::max<index_t>(1, (columns + strip_rows / 2) / strip_rows);
+  share_parts(offers, strips, [&](int strip) {
+    use(strip * strip_rows, strip + 1 == strips ? columns : (strip + 1) * strip_rows);
+  });
+}
+
 template <class T>
-void multiply_lower_transposed(bool adjoint, DenseView<const T> m, DenseView<const T> x, DenseView<T> out) {
-  for (index_t column = 0; column < m.cols; column += strip_rows) {
-    const index_t end = m.cols - column < strip_rows + strip_rows / 2 ? m.cols : column + strip_rows;
+void multiply_lower_transposed(const OffersOfThread& offers, bool adjoint, DenseView<const T> m,
+                               DenseView<const T> x, DenseView<T> out) {
+  over_strips(offers, m.cols, [&](index_t column, index_t end) {
     panel_multiply_transposed<T>(adjoint,
                                  {m.data + column + column * m.ld, m.rows - column, end - column, m.ld},
                                  {x.data + column, x.rows - column, x.cols, x.ld},
                                  {out.data + column, end - column, out.cols, out.ld});
-    if (end == m.cols) break;
-  }
+  });
 }
 
 /// to.row(k) ← from.row(place[k])
@@ -523,14 +534,20 @@ void SupernodalTriangle<T>::substitute_one(bool adjoint, index_t s, const Supern
   if (has_whole_panels()) return substitute_whole(adjoint, s, at);
   const DenseView<const T> rows = below(s);
   const DenseView<T> own = one_column(at.own.data, rows.cols);
+  const bool is_large = offset_t{rows.cols} * rows.rows >= least_shared;
+  const OffersOfThread offers = is_large ? at.offers : OffersOfThread();
   if (rows.rows > 0) {
     if (at.rows.list != nullptr)
       for (index_t k = 0; k < rows.rows; ++k) at.row_values[k] = at.local.first[at.rows.list[k]];
     T* const known = at.rows.list != nullptr ? at.row_values : at.local.first + at.rows.start;
-    panel_multiply_transposed_subtract<T>(adjoint, rows, one_column(known, rows.rows), own);
+    over_strips(offers, rows.cols, [&](index_t column, index_t end) {
+      panel_multiply_transposed_subtract<T>(adjoint, rows.columns(column, end - column),
+                                            one_column(known, rows.rows),
+                                            {own.data + column, end - column, 1, own.ld});
+    });
   }
   if (form_[s] == Form::inverted) {
-    multiply_lower_transposed<T>(adjoint, inverse(s), own, one_column(at.spare.data, rows.cols));
+    multiply_lower_transposed<T>(offers, adjoint, inverse(s), own, one_column(at.spare.data, rows.cols));
   } else {
     solve_guarded_transposed(adjoint, s, at.own);
     copy_rows<T>(at.own, rows.cols, at.spare);

@@ -77,6 +77,18 @@ TEST(shared_work, is_done_once_whoever_comes_and_nobody_is_in_it_at_its_end) {
   for (std::thread& owner : owners) owner.join();
 }
 
+TEST(shared_work, parts_are_done_once_alone_and_with_help) {
+  WorkOffers offers(1);
+  for (const int helpers : {0, 2}) {
+    const Helpers others(offers, helpers);
+    for (int round = 0; round < 500; ++round) {
+      std::vector<std::atomic<int>> done(round % 9);
+      share_parts({&offers, 0}, round % 9, [&](int part) { ++done[part]; });
+      for (const auto& count : done) EXPECT_EQ(count.load(), 1);
+    }
+  }
+}
+
 TEST(shared_work, waiting_threads_take_what_is_offered) {
   WorkOffers offers(1);
   const Helpers helpers(offers, 1);
