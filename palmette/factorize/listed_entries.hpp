@@ -29,8 +29,11 @@ class ListedEntries {
   PALMETTE_INLINE void fetch_ahead(const T* values, index_t column) const {
     constexpr index_t distance = 16;  // columns
     if (column + distance + 1 >= static_cast<index_t>(begin_.size())) return;
-    const offset_t nth = begin_[column + distance];
-    if (nth < static_cast<offset_t>(source_.size())) __builtin_prefetch(values + source_[nth]);
+    const offset_t nth = begin_[column + distance], end = begin_[column + distance + 1];
+    if (nth == end) return;
+    // Most columns are one or two lines of the matrix.
+    __builtin_prefetch(values + source_[nth]);
+    __builtin_prefetch(values + source_[end - 1]);
   }
 
  private:
