@@ -21,7 +21,7 @@ using bench::Case;
 using bench::Options;
 
 constexpr index_t packed_width = 32, strip_rows = 32;  // as in solve/supernodal_triangle
-constexpr offset_t line_entries = 8, ahead_entries = 768;
+constexpr offset_t line_entries = 8, ahead_entries = 768, group_columns = 8;
 
 Options defaults() {
   Options options;
@@ -40,7 +40,7 @@ struct Bytes {
   double packed = 0;       ///< packed panels
   double strips = 0;       ///< inverses of wide blocks, in strips of rows
   double triangles = 0;    ///< the same as triangles
-  double lines = 0;        ///< rows below wide blocks, in whole lines of cache, or panels with their blocks
+  double lines = 0;        ///< rows below wide blocks in whole lines, or panels from their diagonals on
   double lists = 0;        ///< 4 bytes for each row below
   double short_lists = 0;  ///< 2 bytes
   double runs = 0;         ///< 8 bytes for each run of rows below
@@ -53,6 +53,7 @@ struct Bytes {
 struct Piece {
   const double* data;
   offset_t rows, cols, ld;
+  bool from_diagonal = false;  ///< a whole panel, in groups of columns, each from its diagonal on
 };
 
 struct Half {
@@ -61,7 +62,7 @@ struct Half {
   offset_t num_panels;    // their entries
   const double* factor;   // of the factor
   bool square;            // diagonal blocks are permuted
-  bool whole;             // wide panels are read with their blocks, in one stream
+  bool whole;             // wide panels are read with their blocks
 };
 
 /// Half of what a sweep reads of a wide block and of the rows below it, which lie apart.
@@ -75,6 +76,14 @@ void add_apart(const Half& half, index_t s, Bytes& sum) {
     const offset_t begin = half.symbolic.panel_offset[s] + column * (w + r) + w;
     sum.lines += 32.0 * static_cast<double>((begin + r - 1) / line_entries - begin / line_entries + 1);
   }
+}
+
+/// Half of what a sweep reads of a whole panel.
+double bytes_of_whole(offset_t w, offset_t r) {
+  offset_t entries = 0;
+  for (offset_t first = 0; first < w; first += group_columns)
+    entries += std::min(group_columns, w - first) * (w + r - first);
+  return 4.0 * static_cast<double>(entries);
 }
 
 /// The mean of both sweeps.
@@ -98,7 +107,7 @@ Bytes bytes_of(const Half& lower, const Half& upper) {
       continue;
     }
     for (const Half* half : {&lower, &upper})
-      if (half->whole) sum.lines += 4.0 * static_cast<double>(w * (w + r));
+      if (half->whole) sum.lines += bytes_of_whole(w, r);
       else add_apart(*half, s, sum);
   }
   return sum;
@@ -116,8 +125,8 @@ std::vector<Piece> pieces_of(const Half& half) {
     if (w <= packed_width) {
       pieces.push_back({half.panels + at, held, 1, held});
     } else if (half.whole) {
-      const offset_t entries = offset_t{w} * (w + r);
-      pieces.push_back({half.factor + half.symbolic.panel_offset[s], entries, 1, entries});
+      const offset_t rows = offset_t{w} + r;
+      pieces.push_back({half.factor + half.symbolic.panel_offset[s], rows, w, rows, true});
     } else {
       for (index_t row = 0; row < w; row += strip_rows)
         pieces.push_back({half.panels + at + row, std::min(strip_rows, w - row),
@@ -149,6 +158,27 @@ struct Sums {
           if (asks) __builtin_prefetch(from + 8 * piece.ld, 0, 2);
           line[c] += line_at(from);
         }
+  }
+  /// A whole panel, group after group from the first column and row on.
+  void add_groups_up(const Piece& piece) {
+    for (offset_t column = 0; column < piece.cols; column += group_columns)
+      for (offset_t row = column; row + line_entries <= piece.rows; row += line_entries)
+        add_group(piece, column, row);
+  }
+  /// From the last group and row on.
+  void add_groups_down(const Piece& piece) {
+    for (offset_t column = (piece.cols - 1) / group_columns * group_columns; column >= 0;
+         column -= group_columns)
+      for (offset_t row = piece.rows - line_entries; row >= column; row -= line_entries)
+        add_group(piece, column, row);
+  }
+  void add_group(const Piece& piece, offset_t column, offset_t row) {
+    const offset_t columns = std::min(group_columns, piece.cols - column);
+    if (columns == group_columns)
+      for (int c = 0; c < group_columns; ++c)
+        line[c] += line_at(piece.data + (column + c) * piece.ld + row);
+    else
+      for (offset_t c = 0; c < columns; ++c) line[c] += line_at(piece.data + (column + c) * piece.ld + row);
   }
   /// A packed panel from its first line to its last. @param ahead  of the requests, in entries; 0: none
   void add_up(const Piece& piece, offset_t ahead) {
@@ -198,10 +228,12 @@ double seconds_of_loops(const std::vector<Piece>& up, const std::vector<Piece>& 
   return best_of(repeats, [&] {
     Sums sums;
     for (const Piece& piece : up)
-      if (piece.cols == 1) sums.add_up(piece, ahead);
+      if (piece.from_diagonal) sums.add_groups_up(piece);
+      else if (piece.cols == 1) sums.add_up(piece, ahead);
       else sums.add_columns(piece, ahead != 0);
     for (std::size_t k = down.size(); k-- > 0;)
-      if (down[k].cols == 1) sums.add_down(down[k], ahead);
+      if (down[k].from_diagonal) sums.add_groups_down(down[k]);
+      else if (down[k].cols == 1) sums.add_down(down[k], ahead);
       else sums.add_columns(down[k], ahead != 0);
     kept = sums.value();
   });

@@ -331,7 +331,8 @@ void SupernodalCore<T>::sweep(const SweepStep& step, const CoreRun<T>& run, cons
   const SweepSchedule& schedule = step.forward ? parts_.structure->forward() : parts_.structure->backward();
   const index_t stride = padded_rhs(sizeof(T), run.num_rhs());
   std::optional<WorkOffers> offers;
-  if (run.team != nullptr && stride == 1) offers.emplace(run.team->size());
+  if (run.method == SolveMethod::sync_free && run.team != nullptr && stride == 1)
+    offers.emplace(run.team->size());
   const SweepRhs<T> rhs{triangle,          run.workspace, stride, course.reach, course.pass.get(),
                         offers ? &*offers : nullptr};
   const auto run_body = [&](SweepBody& body) {
