@@ -1,4 +1,4 @@
-// Column by column; where threads wait and much is left, a part is shared with them.
+// Group after group of columns; where threads wait and much is left, a part is shared with them.
 #include "palmette/blocks/panel_sweeps.hpp"
 
 #include "palmette/blocks/shared_sweeps.hpp"

@@ -66,7 +66,7 @@ struct SupernodeVectors {
 /// Not copyable: holds packed panels and inverses. The structure and the panels must outlive it. Narrow
 /// supernodes, whose entries are scattered over the lines of a factor, are packed; wide ones are read in
 /// place: for several right-hand sides the rows below, in addition to the inverse of the block; for one the
-/// whole panel, in one stream, unless its block lies elsewhere (U).
+/// whole panel at once, unless its block lies elsewhere (U).
 template <class T>
 class SupernodalTriangle {
  public:
@@ -169,7 +169,7 @@ class SupernodalTriangle {
   bool invert(index_t s, double growth_limit, DenseView<T> block) const;
   void solve_guarded(index_t s, RhsRows<T> x) const;
   void solve_guarded_transposed(bool adjoint, index_t s, RhsRows<T> x) const;
-  /// Whether blocks lie above their rows below, so that substitution reads a panel in one stream.
+  /// Whether blocks lie above their rows below, so that substitution reads a panel as a whole.
   bool has_whole_panels() const {
     return source_.diagonal == source_.below && !source_.diagonal_is_upper;
   }
