@@ -15,6 +15,8 @@ struct WholePanel {
 
 /// Number of scalars behind a vector that these functions may read and overwrite.
 inline constexpr offset_t sweep_slack = 16;
+/// Fewer entries of a panel than this are read faster than threads can meet.
+inline constexpr offset_t least_shared_entries = 1 << 16;
 
 /// v ← [B⁻¹·v₁; v₂ − C·B⁻¹·v₁] for v = [v₁; v₂] of w and r rows. @param offers  threads that wait may help;
 /// the bits are the same @cost 2·w·(w/2 + r) flops

@@ -8,8 +8,6 @@ namespace palmette::panel_sweep {
 
 /// Columns that are finished before others are told; a share of a backward rectangle.
 constexpr index_t block_columns = 32;
-/// Fewer entries than this are read faster than threads can meet.
-constexpr offset_t least_shared = 1 << 16;
 
 /// A triangle of columns [first, last), and the rectangle of the same columns in the rows from `last` on,
 /// cut into strips of rows: a strip subtracts column after column as soon as the triangle has solved them.
@@ -23,7 +21,7 @@ class ForwardShare final : public SharedWork {
 
   /// Whether the columns from `first` on are worth sharing.
   static bool is_worth(const WholePanel<T>& panel, index_t first) {
-    return offset_t{panel.entries.cols - first} * (panel.entries.rows - first) >= least_shared;
+    return offset_t{panel.entries.cols - first} * (panel.entries.rows - first) >= least_shared_entries;
   }
 
  private:
@@ -57,15 +55,14 @@ class BackwardShare final : public SharedWork {
 
   static bool is_worth(const WholePanel<T>& panel, index_t last) {
     const index_t rows = panel.entries.rows - first_known(panel, last);
-    return rows >= piece_rows && offset_t{last} * rows >= least_shared;
+    return rows >= piece_rows && offset_t{last} * rows >= least_shared_entries;
   }
 
  private:
   static constexpr index_t most_blocks = 128;
   /// The first row of a piece behind which all rows are solved once the columns from `last` on are.
   static index_t first_known(const WholePanel<T>& panel, index_t last) {
-    const index_t begin = begin_of_piece(panel, last);
-    return begin == last ? begin : std::min(panel.entries.rows, begin_of_piece(panel, last + piece_rows - 1));
+    return std::min(panel.entries.rows, begin_of_piece(panel, last + piece_rows - 1));
   }
   index_t end_of(index_t block) const { return last_ - block * block_columns; }
   index_t begin_of(index_t block) const { return std::max(first_, end_of(block) - block_columns); }

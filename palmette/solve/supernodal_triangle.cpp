@@ -11,9 +11,6 @@
 namespace palmette::solve_detail {
 namespace {
 
-/// Smaller panels are read faster than threads can meet.
-constexpr offset_t least_shared = 1 << 16;
-
 /// Number of rows of a triangular block that are multiplied together: entries beyond the diagonal of a strip
 /// are not read.
 constexpr index_t strip_rows = 32;
@@ -31,26 +28,23 @@ double norm_one_of_lower(DenseView<const T> block) {
   return norm;
 }
 
-/// out ← M·x or Mᵀ·x for lower triangular M, in strips.
-template <class T>
-void multiply_lower(DenseView<const T> m, DenseView<const T> x, DenseView<T> out) {
-  for (index_t row = 0; row < m.rows; row += strip_rows) {
-    const index_t end = m.rows - row < strip_rows + strip_rows / 2 ? m.rows : row + strip_rows;
-    panel_multiply<T>({m.data + row, end - row, end, m.ld}, {x.data, end, x.cols, x.ld},
-                      {out.data + row, end - row, out.cols, out.ld});
-    if (end == m.rows) break;
-  }
-}
-
-/// use(begin, end) for strips of about strip_rows columns; the last one may be longer.
+/// use(begin, end) for strips of about strip_rows of `count` rows or columns; the last one may be longer.
 template <class Use>
-void over_strips(const OffersOfThread& offers, index_t columns, const Use& use) {
-  const index_t strips = std::max<index_t>(1, (columns + strip_rows / 2) / strip_rows);
+void over_strips(const OffersOfThread& offers, index_t count, const Use& use) {
+  const index_t strips = std::max<index_t>(1, (count + strip_rows / 2) / strip_rows);
   share_parts(offers, strips, [&](int strip) {
-    use(strip * strip_rows, strip + 1 == strips ? columns : (strip + 1) * strip_rows);
+    use(strip * strip_rows, strip + 1 == strips ? count : (strip + 1) * strip_rows);
   });
 }
 
+/// out ← M·x or Mᵀ·x for lower triangular M, in strips.
+template <class T>
+void multiply_lower(DenseView<const T> m, DenseView<const T> x, DenseView<T> out) {
+  over_strips({}, m.rows, [&](index_t row, index_t end) {
+    panel_multiply<T>({m.data + row, end - row, end, m.ld}, {x.data, end, x.cols, x.ld},
+                      {out.data + row, end - row, out.cols, out.ld});
+  });
+}
 template <class T>
 void multiply_lower_transposed(const OffersOfThread& offers, bool adjoint, DenseView<const T> m,
                                DenseView<const T> x, DenseView<T> out) {
@@ -534,7 +528,7 @@ void SupernodalTriangle<T>::substitute_one(bool adjoint, index_t s, const Supern
   if (has_whole_panels()) return substitute_whole(adjoint, s, at);
   const DenseView<const T> rows = below(s);
   const DenseView<T> own = one_column(at.own.data, rows.cols);
-  const bool is_large = offset_t{rows.cols} * rows.rows >= least_shared;
+  const bool is_large = offset_t{rows.cols} * rows.rows >= least_shared_entries;
   const OffersOfThread offers = is_large ? at.offers : OffersOfThread();
   if (rows.rows > 0) {
     if (at.rows.list != nullptr)
