@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "palmette/base/base.hpp"
+#include "tests/repeating_threads.hpp"
 
 namespace palmette {
 namespace {
@@ -39,23 +40,18 @@ class CountedParts final : public SharedWork {
 /// Threads that wait, and help, as long as this lives.
 class Helpers {
  public:
-  Helpers(WorkOffers& offers, int count) {
-    for (int k = 0; k < count; ++k)
-      threads_.emplace_back([this, &offers] {
-        offers.begin_waiting();
-        while (!stopping_.load(std::memory_order_relaxed)) offers.help();
-        offers.end_waiting();
-      });
-    while (offers.waiting() < count) processor_pause();
+  Helpers(WorkOffers& offers, int count)
+      : offers_(offers), count_(count), threads_(count, [&offers](int) { offers.help(); }) {
+    for (int k = 0; k < count_; ++k) offers_.begin_waiting();
   }
   ~Helpers() {
-    stopping_ = true;
-    for (std::thread& thread : threads_) thread.join();
+    for (int k = 0; k < count_; ++k) offers_.end_waiting();
   }
 
  private:
-  std::atomic<bool> stopping_{false};
-  std::vector<std::thread> threads_;
+  WorkOffers& offers_;
+  const int count_;
+  testing::RepeatingThreads threads_;
 };
 
 TEST(shared_work, is_done_once_whoever_comes_and_nobody_is_in_it_at_its_end) {

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "palmette/base/base.hpp"
+#include "tests/repeating_threads.hpp"
 
 namespace palmette {
 namespace {
@@ -29,32 +30,12 @@ TEST(thread_team, run_calls_each_member_exactly_once) {
   }
 }
 
-/// Takes processors away from others while it lives.
-class BusyThreads {
- public:
-  explicit BusyThreads(int count) {
-    for (int k = 0; k < count; ++k)
-      threads_.emplace_back([this] {
-        while (!stopping_.load(std::memory_order_relaxed)) {
-        }
-      });
-  }
-  ~BusyThreads() {
-    stopping_ = true;
-    for (std::thread& thread : threads_) thread.join();
-  }
-
- private:
-  std::atomic<bool> stopping_{false};
-  std::vector<std::thread> threads_;
-};
-
 // The caller may lose its processor while it publishes a run, which a worker that is awake has joined and
 // left by then: it must not join again.
 TEST(thread_team, no_member_joins_a_run_twice_on_busy_processors) {
   AllCalled all;
   ThreadTeam team(6, all);
-  const BusyThreads busy(1);
+  const testing::RepeatingThreads busy(1, [](int) {});  // takes a processor away
   for (int repeat = 0; repeat < 20000; ++repeat) {
     std::atomic<int> calls[6] = {};
     team.share([&](int thread) {

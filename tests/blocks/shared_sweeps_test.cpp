@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "tests/blocks/dense_testing.hpp"
+#include "tests/repeating_threads.hpp"
 #include "tests/scalars.hpp"
 
 namespace palmette {
@@ -52,29 +53,13 @@ struct SweptPanel {
   }
 };
 
-/// Threads that come, help for a moment, and leave again.
-class ComingAndGoing {
- public:
-  ComingAndGoing(WorkOffers& offers, int count) {
-    for (int k = 0; k < count; ++k)
-      threads_.emplace_back([this, &offers, k] {
-        for (int visit = 0; !stopping_.load(std::memory_order_relaxed); ++visit) {
-          offers.begin_waiting();
-          for (int look = 0; look < 1 + 37 * (visit % (k + 3)); ++look) offers.help();
-          offers.end_waiting();
-          if (visit % 5 == 4) std::this_thread::yield();
-        }
-      });
-  }
-  ~ComingAndGoing() {
-    stopping_ = true;
-    for (std::thread& thread : threads_) thread.join();
-  }
-
- private:
-  std::atomic<bool> stopping_{false};
-  std::vector<std::thread> threads_;
-};
+/// A thread that comes, helps for a moment, and leaves again.
+void help_for_a_moment(WorkOffers& offers, int thread, int& visit) {
+  offers.begin_waiting();
+  for (int look = 0; look < 1 + 37 * (visit % (thread + 3)); ++look) offers.help();
+  offers.end_waiting();
+  if (++visit % 5 == 0) std::this_thread::yield();
+}
 
 TYPED_TEST(SharedSweeps, give_the_bits_of_one_thread_however_many_help) {
   using T = TypeParam;
@@ -86,7 +71,9 @@ TYPED_TEST(SharedSweeps, give_the_bits_of_one_thread_however_many_help) {
         const std::vector<T> forward = given.forward(), backward = given.backward();
         for (const int helpers : {1, 3}) {
           WorkOffers offers(1);
-          const ComingAndGoing others(offers, helpers);
+          int visits[3] = {};
+          const RepeatingThreads others(
+              helpers, [&](int thread) { help_for_a_moment(offers, thread, visits[thread]); });
           for (int repeat = 0; repeat < 3; ++repeat) {
             EXPECT_EQ(given.forward({&offers, 0}), forward);
             EXPECT_EQ(given.backward({&offers, 0}), backward);
