@@ -1,6 +1,9 @@
 // LLᵀ of one diagonal block, and the inverse of a triangle: recursive halves down to a block that plain loops
 // finish.
+#include <algorithm>
 #include <complex>
+#include <cstring>
+#include <utility>
 
 #include "palmette/blocks/column_kernels.hpp"
 #include "palmette/blocks/dense_factor.hpp"
@@ -36,6 +39,54 @@ index_t factor_narrow(DenseView<T> block) {
   }
   return -1;
 }
+
+/// The same for `Width` columns that registers hold. Above the diagonal they get zeros.
+template <class T, int Width>
+index_t factor_columns(DenseView<T> block) {
+  using L = lanes::Lanes<T, lanes::full_width<T>>;
+  typename L::Vector done[Width];
+  alignas(64) real_t<T> reals[Width][L::reals];
+  const auto entry = [&](int row, int column) { return reinterpret_cast<const T*>(reals[column])[row]; };
+  index_t failed = -1;
+  lanes::unrolled<Width>([&](auto nth) PALMETTE_INLINE {
+    constexpr int j = nth;
+    if (failed >= 0) return;
+    T* const column = block.column(j);
+    auto rest = Width == lanes::full_width<T> ? L::load(column) : L::load_first(column, Width);
+    if constexpr (j > 0) {
+      typename L::Sum sum;
+      lanes::unrolled<j>([&](auto k) PALMETTE_INLINE { sum.add(done[k], -conjugate(entry(j, k))); });
+      rest += sum.value();
+    }
+    const real_t<T> pivot = rest[is_complex_v<T> ? 2 * j : j];
+    if (!(pivot > 0) || !is_finite(pivot)) {
+      column[j] = pivot;
+      failed = j;
+      return;
+    }
+    const real_t<T> root = std::sqrt(pivot);
+    rest *= 1 / root;
+    for (int lane = 0; lane < L::reals; ++lane) {
+      const int row = is_complex_v<T> ? lane / 2 : lane;
+      if (row < j) rest[lane] = 0;
+      if (row == j) rest[lane] = is_complex_v<T> && lane % 2 == 1 ? 0 : root;
+    }
+    done[j] = rest;
+    std::memcpy(reals[j], &rest, sizeof rest);
+    std::memcpy(static_cast<void*>(column), reals[j], Width * sizeof(T));
+  });
+  return failed;
+}
+
+/// A kernel for each number of columns.
+template <class T, int... Number>
+index_t factor_columns(DenseView<T> block, std::integer_sequence<int, Number...>) {
+  using Kernel = index_t (*)(DenseView<T>);
+  static constexpr Kernel kernels[] = {factor_columns<T, Number + 1>...};
+  return kernels[block.cols - 1](block);
+}
+template <class T>
+constexpr int register_columns = std::min(8, lanes::full_width<T>);
 
 /// Room for the columns of a narrow block, each padded to whole registers.
 template <class T>
@@ -133,6 +184,9 @@ void invert_halves(bool lower, bool unit_diagonal, DenseView<T> a) {
 
 template <class T>
 index_t factor_llt(DenseView<T> block) {
+  if (block.cols == 0) return -1;
+  if (block.cols <= register_columns<T>)
+    return factor_columns(block, std::make_integer_sequence<int, register_columns<T>>());
   if (block.cols <= narrow_width) return factor_narrow(block);
   const index_t half = (block.cols / 2 + 7) / 8 * 8, rest = block.cols - half;
   const DenseView<T> first = part(block, 0, 0, half, half);

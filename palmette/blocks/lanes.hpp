@@ -58,6 +58,30 @@ struct Lanes {
     std::memcpy(&v, from, sizeof v);
     return v;
   }
+  /// The first `count` scalars, at least one and fewer than Width, then zeros; nothing behind them is read.
+  PALMETTE_INLINE static Vector load_first(const T* from, int count) {
+    [[maybe_unused]] const auto* const real = reinterpret_cast<const Real*>(from);
+#if defined(__AVX512F__)
+    if constexpr (sizeof(Vector) == 64) {
+      const unsigned mask = (1u << (is_complex_v<T> ? 2 * count : count)) - 1;
+      if constexpr (sizeof(Real) == 8)
+        return (Vector)_mm512_maskz_loadu_pd(static_cast<__mmask8>(mask), real);
+      else return (Vector)_mm512_maskz_loadu_ps(static_cast<__mmask16>(mask), real);
+    }
+#endif
+#if defined(__AVX__)
+    if constexpr (sizeof(Vector) == 32) {
+      if constexpr (sizeof(Real) == 8)
+        return (Vector)_mm256_maskload_pd(real, (__m256i)lanes_before(count));
+      else return (Vector)_mm256_maskload_ps(real, (__m256i)lanes_before(count));
+    }
+#endif
+    Real values[reals] = {};
+    std::memcpy(values, from, sizeof(T) * static_cast<std::size_t>(count));
+    Vector v;
+    std::memcpy(&v, values, sizeof v);
+    return v;
+  }
   static void store(Vector v, T* to) { std::memcpy(static_cast<void*>(to), &v, sizeof v); }
   /// For whole registers: a store past the caches, which do not read a line before it is written. `to` is
   /// aligned to the register; end_streams() follows before another thread reads.
@@ -75,10 +99,7 @@ struct Lanes {
   }
   /// The first `count` scalars of v, then zeros, whatever v holds there.
   PALMETTE_INLINE static Vector first_lanes(Vector v, int count) {
-    Vector number;
-    for (int lane = 0; lane < reals; ++lane) number[lane] = Real(lane);
-    const Vector end = Vector{} + static_cast<Real>(is_complex_v<T> ? 2 * count : count);
-    return number < end ? v : Vector{};
+    return lanes_before(count) ? v : Vector{};
   }
   /// The conjugate of each scalar.
   static Vector conjugated(Vector v) {
@@ -134,6 +155,13 @@ struct Lanes {
   };
 
  private:
+  /// All bits of the first `count` scalars.
+  PALMETTE_INLINE static auto lanes_before(int count) {
+    Vector number;
+    for (int lane = 0; lane < reals; ++lane) number[lane] = Real(lane);
+    const Vector end = Vector{} + static_cast<Real>(is_complex_v<T> ? 2 * count : count);
+    return number < end;
+  }
   /// a·s + sum, fused where the processor can. For a plain expression a compiler may compute one lane's
   /// products in vectors, unfused, and then add them in order; the last rows of a panel would then have other
   /// bits than the same rows elsewhere.

@@ -78,10 +78,9 @@ struct TileRows {
     for (index_t k = 0; k < a.cols; ++k) {
       const T* const from = a.column(k);
       T* const to = entries + k * padded;
-      L::store(typename L::Vector{}, to + padded - full);
-      lanes::over_rows<T>(0, a.rows, [&]<int Width>(index_t row) {
-        lanes::Lanes<T, Width>::store(lanes::Lanes<T, Width>::load(from + row), to + row);
-      });
+      for (index_t row = 0; row + full < padded; row += full) L::store(L::load(from + row), to + row);
+      // One store: a register that is read again before several stores have reached the cache must wait.
+      L::store(L::load_first(from + padded - full, a.rows - padded + full), to + padded - full);
     }
   }
 };

@@ -57,7 +57,6 @@ void prepare_factor(Factor<T>& factor, const SparseMatrix<T>& matrix,
   factor.place.resize(kind != FactorKind::llt ? n : 0);
   factor.row_scale = ordering.row_scale;
   factor.column_scale = ordering.column_scale;
-  factor.flops = factorization_flops(*symbolic, kind);
   factor.symbolic = std::move(symbolic);
 }
 
@@ -155,14 +154,14 @@ Outcome<void> run(const Request<T>& request, std::unique_ptr<Workspace<T>>& work
   if (!workspace || !workspace->fits(symbolic, options.kind, team.size(), chunks)) {
     workspace = std::make_unique<Workspace<T>>(symbolic, options.kind, team.size(), chunks);
   } else {
-    if (!workspace->listed.fits(matrix.pattern)) workspace->listed.make(work, workspace->scratch, team);
+    if (!workspace->listed.fits(matrix.pattern, team)) workspace->listed.make(work, workspace->scratch, team);
     work.listed = &workspace->listed;
   }
+  factor.flops = workspace->flops;
   Program<T> program(work, *workspace, options.progress, with_device);
   if (options.kind == FactorKind::lu) factorize_detail::assemble_upper(work, team);
   DriveOptions drive_options;
-  if (factorization_flops(*symbolic, options.kind) >= flops_of_a_long_run)
-    drive_options.called = ThreadTeam::Called::all;
+  if (factor.flops >= flops_of_a_long_run) drive_options.called = ThreadTeam::Called::all;
   drive(program, *workspace->transport, team, drive_options);
   factor.offload.reset();
   if (offload) factor.offload = counts_of(program, *offload, with_device != nullptr);

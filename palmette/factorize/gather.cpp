@@ -7,6 +7,10 @@
 namespace palmette::factorize_detail {
 namespace {
 
+/// Smaller operands are not fetched ahead: most of them are of descendants nearby, whose panels have just
+/// been computed, and asking for their columns one by one takes longer than reading them.
+constexpr offset_t least_fetched_bytes = 4096;
+
 /// The part of one descendant's panel that updates one panel: its rows [first, end) times its rows of the
 /// block.
 struct Source {
@@ -113,8 +117,15 @@ class Gatherer {
 
   NextOperands<T> operands_of_next() {
     if (next_.first == next_.end) return {};
-    return {below(work_.factor.lower, next_.supernode, next_.first, next_.end),
-            factors_of(work_.kind() == FactorKind::lu ? work_.factor.upper : work_.factor.lower, next_)};
+    const DenseView<const T> rows = below(work_.factor.lower, next_.supernode, next_.first, next_.end);
+    if (work_.kind() == FactorKind::lu) return if_large({rows, factors_of(work_.factor.upper, next_)});
+    // The block's rows are the first of these, unless the range begins further down.
+    if (next_.first == next_.block.first) return if_large({rows, {}});
+    return if_large({rows, factors_of(work_.factor.lower, next_)});
+  }
+  static NextOperands<T> if_large(const NextOperands<T>& next) {
+    const offset_t bytes = offset_t{next.a.rows} * next.a.cols * static_cast<offset_t>(sizeof(T));
+    return bytes < least_fetched_bytes ? NextOperands<T>() : next;
   }
 
   const Work<T>& work_;
@@ -151,7 +162,7 @@ template <class T>
 void gather_updates(const Work<T>& work, Scratch<T>& scratch, index_t s, const Target<T>& target) {
   std::span<const Updater> updaters = work.symbolic.updaters_of(s);
   // Sources ascend: those that are not eliminated come last.
-  while (!updaters.empty() && !work.is_eliminated(updaters.back().source))
+  while (work.columns_last > 0 && !updaters.empty() && !work.is_eliminated(updaters.back().source))
     updaters = updaters.first(updaters.size() - 1);
   Gatherer<T>(work, scratch, s, target, updaters).run();
 }

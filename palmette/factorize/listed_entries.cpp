@@ -1,6 +1,7 @@
 // Two passes over the pattern: how many entries a column has, and where they go.
 #include "palmette/factorize/listed_entries.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 
@@ -26,6 +27,18 @@ void over_supernodes(index_t count, ThreadTeam& team, const Each& each) {
 }
 
 }  // namespace
+
+bool ListedEntries::fits(const SparsityPattern& pattern, ThreadTeam& team) const {
+  if (pattern.column_ptr != pattern_.column_ptr || pattern.row_index.size() != pattern_.row_index.size())
+    return false;
+  std::atomic<bool> all{true};
+  over_ranges(&team, pattern.nnz(), [&](offset_t first, offset_t end) {
+    const index_t* const rows = pattern.row_index.data();
+    if (!std::equal(rows + first, rows + end, pattern_.row_index.data() + first))
+      all.store(false, std::memory_order_relaxed);
+  });
+  return all;
+}
 
 template <class T>
 void ListedEntries::make(const Work<T>& work, std::vector<Scratch<T>>& scratch, ThreadTeam& team) {

@@ -12,9 +12,8 @@ namespace palmette::factorize_detail {
 /// The entries that assemble_lower takes, column by column of the permuted matrix.
 class ListedEntries {
  public:
-  bool fits(const SparsityPattern& pattern) const {
-    return pattern.column_ptr == pattern_.column_ptr && pattern.row_index == pattern_.row_index;
-  }
+  /// Compared by the threads of the team.
+  bool fits(const SparsityPattern& pattern, ThreadTeam& team) const;
   /// @param scratch  one for each thread of the team @cost as one assembly, shared by the team
   template <class T>
   void make(const Work<T>& work, std::vector<Scratch<T>>& scratch, ThreadTeam& team);

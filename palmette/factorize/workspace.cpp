@@ -21,6 +21,7 @@ Workspace<T>::Workspace(std::shared_ptr<const SymbolicFactor> structure, FactorK
                         const RowChunks& chunks)
     : symbolic(std::move(structure)),
       kind(what),
+      flops(factorization_flops(*symbolic, what)),
       odd_permutation(odd_between(symbolic->row.new_to_old(), symbolic->column.new_to_old())),
       tasks(factorization_tasks(*symbolic, place(*symbolic), what, chunks)),
       ready(tasks.graph),

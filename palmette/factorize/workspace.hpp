@@ -28,6 +28,7 @@ struct Workspace {
 
   std::shared_ptr<const SymbolicFactor> symbolic;
   FactorKind kind;
+  double flops;          ///< of a factorization
   bool odd_permutation;  ///< the structure's permutation of rows relative to that of columns
   FactorizationTasks tasks;
   ReadyTasks ready;

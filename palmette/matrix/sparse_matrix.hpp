@@ -107,11 +107,13 @@ struct LooseSymmetry {
 template <class T>
 LooseSymmetry detect_symmetry(const SparseMatrix<T>& matrix, double tolerance);
 
-/// The entries below the diagonal of a symmetric pattern, and their mirror images. For matrices that
-/// come again with the same pattern.
+/// The entries of a symmetric pattern on and below the diagonal, in the order of the columns, and their
+/// mirror images; those on the diagonal are their own. For matrices that come again with the same pattern.
 struct MirroredEntries {
-  std::vector<offset_t> below = {0};  ///< length cols + 1: entries below the diagonal of the columns before
-  std::vector<offset_t> mirror;       ///< for each of them, in the order of the columns, its mirror image
+  struct Pair {
+    offset_t entry, mirror;
+  };
+  std::vector<Pair> pairs;
 };
 /// @returns nothing if the pattern is not symmetric @cost O(nnz)
 std::optional<MirroredEntries> mirrored_entries(const SparsityPattern& pattern);

@@ -96,6 +96,19 @@ struct PairsSeen {
     skew = skew && value == -other;
     return symmetric.holds || hermitian.holds || skew;
   }
+  /// The same for pairs of entries that are all equal. Equality is one test for all of them: a branch for
+  /// each pair costs more than the comparison. @returns false if they are not; then nothing is seen
+  bool all_equal(const T* values, std::span<const MirroredEntries::Pair> pairs) {
+    if constexpr (is_complex_v<T>) return false;  // may be Hermitian
+    bool equal = true, zero = true;
+    for (const MirroredEntries::Pair& pair : pairs) {
+      const T value = values[pair.entry];
+      equal &= value == values[pair.mirror];
+      zero &= value == T(0);
+    }
+    if (equal) skew = skew && zero;
+    return equal;
+  }
   void join(const PairsSeen& more) {
     symmetric.join(more.symmetric);
     hermitian.join(more.hermitian);
@@ -111,23 +124,17 @@ struct PairsSeen {
   }
 };
 
-/// The pairs of columns [first, end).
 template <class T>
-PairsSeen<T> compare_mirrored(const SparseMatrix<T>& matrix, const MirroredEntries& mirrored, index_t first,
-                              index_t end, double tolerance) {
+PairsSeen<T> compare_mirrored(const std::vector<T>& values, std::span<const MirroredEntries::Pair> pairs,
+                              double tolerance) {
+  constexpr std::size_t at_once = 256;
   PairsSeen<T> seen(tolerance);
-  const std::vector<offset_t>& column_ptr = matrix.pattern.column_ptr;
-  for (index_t column = first; column < end; ++column) {
-    offset_t pair = mirrored.below[column];
-    const offset_t behind = column_ptr[column + 1];
-    offset_t entry = behind - (mirrored.below[column + 1] - pair);
-    if (entry > column_ptr[column] && matrix.pattern.row_index[entry - 1] == column)
-      seen.compare(matrix.values[entry - 1], matrix.values[entry - 1]);
-    for (; entry < behind; ++entry, ++pair) {
-      const T& value = matrix.values[entry];
-      const T& other = matrix.values[mirrored.mirror[pair]];
-      seen.compare(value, other);
-      if (!seen.compare(other, value)) return seen;
+  for (; !pairs.empty(); pairs = pairs.subspan(std::min(at_once, pairs.size()))) {
+    const auto some = pairs.first(std::min(at_once, pairs.size()));
+    if (seen.all_equal(values.data(), some)) continue;
+    for (const MirroredEntries::Pair& pair : some) {
+      seen.compare(values[pair.entry], values[pair.mirror]);
+      if (!seen.compare(values[pair.mirror], values[pair.entry])) return seen;
     }
   }
   return seen;
@@ -161,17 +168,10 @@ LooseSymmetry detect_symmetry(const SparseMatrix<T>& matrix, double tolerance) {
 
 std::optional<MirroredEntries> mirrored_entries(const SparsityPattern& pattern) {
   MirroredEntries made;
-  made.below.resize(static_cast<std::size_t>(pattern.cols) + 1, 0);
-  for (index_t column = 0; column < pattern.cols; ++column) {
-    const auto rows = pattern.column(column);
-    made.below[column + 1] =
-        made.below[column] + (rows.end() - std::upper_bound(rows.begin(), rows.end(), column));
-  }
-  made.mirror.resize(made.below.back());
-  offset_t pair = 0;
+  made.pairs.reserve((pattern.row_index.size() + static_cast<std::size_t>(pattern.cols) + 1) / 2);
   const bool paired = walk_pairs(pattern, [&](offset_t entry, offset_t partner) {
     // Entries below the diagonal have their mirror images in later columns.
-    if (partner > entry) made.mirror[pair++] = partner;
+    if (partner >= entry) made.pairs.push_back({entry, partner});
     return true;
   });
   if (!paired) return std::nullopt;
@@ -182,9 +182,10 @@ template <class T>
 LooseSymmetry detect_symmetry(const SparseMatrix<T>& matrix, const MirroredEntries& mirrored,
                               double tolerance, ThreadTeam* team) {
   PairsSeen<T> seen(tolerance);
-  over_ranges(team, matrix.cols(), [&](offset_t first, offset_t end) {
-    const PairsSeen<T> here = compare_mirrored(matrix, mirrored, static_cast<index_t>(first),
-                                               static_cast<index_t>(end), tolerance);
+  const std::span<const MirroredEntries::Pair> pairs = mirrored.pairs;
+  over_ranges(team, static_cast<offset_t>(pairs.size()), [&](offset_t first, offset_t end) {
+    const auto some = pairs.subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(end - first));
+    const PairsSeen<T> here = compare_mirrored(matrix.values, some, tolerance);
     const BriefLock lock(&seen);
     seen.join(here);
   });

@@ -16,7 +16,7 @@ template <class T>
 class DenseFactor : public ::testing::Test {};
 TYPED_TEST_SUITE(DenseFactor, TestedScalars);
 
-const std::vector<index_t> widths = {0, 1, 2, 3, 5, 8, 17, 24, 25, 31, 64, 97, 128};
+const std::vector<index_t> widths = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 17, 24, 25, 31, 64, 97, 128};
 
 /// Backward error ‖A − product‖_max / (growth·‖A‖_max) is bounded by c·w·u for each of the three; c = 10 is
 /// generous.
