@@ -161,6 +161,27 @@ void add_solve(ordered_json& row, Solver<double>& solver, const SparseMatrix<dou
   row[num_rhs == 1 ? "berr" : "berr" + std::to_string(num_rhs)] = report.verify->backward_error;
 }
 
+/// The memory's bandwidth and a solve in turn: on hosts that others use too, the memory's speed changes
+/// within seconds.
+void add_bandwidth_beside(ordered_json& row, Solver<double>& solver, const SparseMatrix<double>& matrix,
+                          int threads) {
+  constexpr int rounds = 7;
+  const DenseMatrix<double> b = right_hand_sides(matrix, 1);
+  DenseMatrix<double> x(matrix.rows(), 1);
+  SolveRequest request;
+  request.max_refine_steps = 0;
+  request.repeat = static_cast<int>(std::clamp(0.1 / row["solve1_s"].get<double>(), 3.0, 31.0));
+  MeasureOptions measure;
+  measure.threads = threads;
+  std::vector<double> gbs, seconds;
+  for (int round = 0; round < rounds; ++round) {
+    gbs.push_back(measure_machine(measure).read_bandwidth_gbs);
+    seconds.push_back(solved(solver, b, x, request).solve->seconds);
+  }
+  row["beside_read_gbs"] = gbs;
+  row["beside_solve1_s"] = seconds;
+}
+
 void add_mixed_precision(ordered_json& row, const Matrix& matrix, SolverOptions options) {
   options.mixed_precision = true;
   Outcome<Solver<double>> outcome = Solver<double>::create(matrix, options);
@@ -226,6 +247,7 @@ ordered_json figures(const std::string& path, const SolverOptions& options) {
   row["factor_bytes"] = report.factorize->memory_bytes;
   add_refactor(row, solver, matrix);
   add_solve(row, solver, *matrix, 1);
+  add_bandwidth_beside(row, solver, *matrix, options.threads);
   add_solve(row, solver, *matrix, 50);
   row["rss_mb"] = static_cast<double>(peak_memory_bytes()) / 1e6;
   add_mixed_precision(row, matrix, options);

@@ -136,6 +136,12 @@ def test_roof_counts_the_factor_once_a_sweep():
     assert figures(ours(2)).read_fraction(ours(2, factor_kind="lu")) == pytest.approx(0.4216)
 
 
+def test_roof_is_that_of_the_turn_in_which_a_solve_was_measured():
+    # The memory is half as fast in the second turn, and so is the solve; the last turn was disturbed.
+    row = ours(2, beside_solve1_s=[0.001, 0.002, 0.01], beside_read_gbs=[20, 10, 20])
+    assert figures(row).read_fraction(row) == pytest.approx(0.8216)
+
+
 def test_cliff_is_what_padding_would_gain():
     assert worst_cliff([1, 2, 6, 4, 5]) == (1.5, 3)
     assert largest_step([float(k) for k in range(1, 65)])[0] == pytest.approx(1)

@@ -2,6 +2,7 @@
 entered by hand."""
 
 import math
+import statistics
 
 from speed import rivals
 
@@ -115,8 +116,13 @@ class Figures:
         return 2 * (1 if row["factor_kind"] == "lu" else 2) * row["nnz_l"] * num_rhs
 
     def read_fraction(self, row, bytes_moved=None):
-        """Least bytes (or those given) per time, as a fraction of the read bandwidth of the row's threads."""
+        """Least bytes (or those given) per time, as a fraction of the read bandwidth of the row's threads:
+        the median over the turns in which both were measured, if there were any."""
         moved = bytes_moved or self.least_bytes(row, 1)
+        turns = zip(row.get("beside_solve1_s", ()), row.get("beside_read_gbs", ()))
+        fractions = [moved / seconds / 1e9 / read_gbs for seconds, read_gbs in turns]
+        if fractions:
+            return statistics.median(fractions)
         return moved / row["solve1_s"] / 1e9 / self.limits[row["threads"]]["read_gbs"]
 
     def solve_peak_fraction(self, row):

@@ -26,9 +26,10 @@ are medians of warm repeats; a rival's factorization is the better of two where 
 refinement. The first solution is read + order + analyze + factorize + solve + verify: a whole warm pass for
 Palmette, for a rival the sum of its phases and of Palmette's own reading and verification, since it has
 neither. The least bytes of a solve are the factor's entries once in each sweep, and b and x; its roof is
-the read bandwidth of the threads used. `*`: the factor fits into four times the last-level cache, so that
-memory is no roof for it. Rivals that are far behind on large problems (SuperLU, Eigen, ranks of MPI) run
-those with --long only.
+the read bandwidth of the threads used, measured in turn with the solve seven times, since the memory of
+shared machines changes its speed within seconds (the fraction is the median of the turns). `*`: the factor
+fits into four times the last-level cache, so that memory is no roof for it. Rivals that are far behind on
+large problems (SuperLU, Eigen, ranks of MPI) run those with --long only.
 """
 
 
