@@ -84,4 +84,16 @@ int over_ranges(ThreadTeam* team, std::int64_t count, const Use& use,
                            [&](int nth) { use(count * nth / ranges, count * (nth + 1) / ranges); });
 }
 
+/// The same until holds(first, end) returns false for a range; the ranges after it may be left out.
+/// @returns whether none did
+template <class Holds>
+bool all_ranges(ThreadTeam* team, std::int64_t count, const Holds& holds) {
+  std::atomic<bool> all{true};
+  over_ranges(team, count, [&](std::int64_t first, std::int64_t end) {
+    if (all.load(std::memory_order_relaxed) && !holds(first, end))
+      all.store(false, std::memory_order_relaxed);
+  });
+  return all;
+}
+
 }  // namespace palmette

@@ -40,7 +40,7 @@ index_t factor_narrow(DenseView<T> block) {
   return -1;
 }
 
-/// The same for `Width` columns that registers hold. Above the diagonal they get zeros.
+/// The same for `Width` columns that registers hold. What they hold above the diagonal changes no row below.
 template <class T, int Width>
 index_t factor_columns(DenseView<T> block) {
   using L = lanes::Lanes<T, lanes::full_width<T>>;
@@ -49,7 +49,7 @@ index_t factor_columns(DenseView<T> block) {
   const auto entry = [&](int row, int column) { return reinterpret_cast<const T*>(reals[column])[row]; };
   index_t failed = -1;
   lanes::unrolled<Width>([&](auto nth) PALMETTE_INLINE {
-    constexpr int j = nth;
+    constexpr int j = nth, diagonal = is_complex_v<T> ? 2 * j : j;
     if (failed >= 0) return;
     T* const column = block.column(j);
     auto rest = Width == lanes::full_width<T> ? L::load(column) : L::load_first(column, Width);
@@ -58,7 +58,7 @@ index_t factor_columns(DenseView<T> block) {
       lanes::unrolled<j>([&](auto k) PALMETTE_INLINE { sum.add(done[k], -conjugate(entry(j, k))); });
       rest += sum.value();
     }
-    const real_t<T> pivot = rest[is_complex_v<T> ? 2 * j : j];
+    const real_t<T> pivot = rest[diagonal];
     if (!(pivot > 0) || !is_finite(pivot)) {
       column[j] = pivot;
       failed = j;
@@ -66,11 +66,8 @@ index_t factor_columns(DenseView<T> block) {
     }
     const real_t<T> root = std::sqrt(pivot);
     rest *= 1 / root;
-    for (int lane = 0; lane < L::reals; ++lane) {
-      const int row = is_complex_v<T> ? lane / 2 : lane;
-      if (row < j) rest[lane] = 0;
-      if (row == j) rest[lane] = is_complex_v<T> && lane % 2 == 1 ? 0 : root;
-    }
+    rest[diagonal] = root;
+    if constexpr (is_complex_v<T>) rest[diagonal + 1] = 0;
     done[j] = rest;
     std::memcpy(reals[j], &rest, sizeof rest);
     std::memcpy(static_cast<void*>(column), reals[j], Width * sizeof(T));
@@ -184,8 +181,7 @@ void invert_halves(bool lower, bool unit_diagonal, DenseView<T> a) {
 
 template <class T>
 index_t factor_llt(DenseView<T> block) {
-  if (block.cols == 0) return -1;
-  if (block.cols <= register_columns<T>)
+  if (block.cols > 0 && block.cols <= register_columns<T>)
     return factor_columns(block, std::make_integer_sequence<int, register_columns<T>>());
   if (block.cols <= narrow_width) return factor_narrow(block);
   const index_t half = (block.cols / 2 + 7) / 8 * 8, rest = block.cols - half;

@@ -162,7 +162,7 @@ template <class T>
 void gather_updates(const Work<T>& work, Scratch<T>& scratch, index_t s, const Target<T>& target) {
   std::span<const Updater> updaters = work.symbolic.updaters_of(s);
   // Sources ascend: those that are not eliminated come last.
-  while (work.columns_last > 0 && !updaters.empty() && !work.is_eliminated(updaters.back().source))
+  while (!updaters.empty() && !work.is_eliminated(updaters.back().source))
     updaters = updaters.first(updaters.size() - 1);
   Gatherer<T>(work, scratch, s, target, updaters).run();
 }

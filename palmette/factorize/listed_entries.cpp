@@ -31,13 +31,10 @@ void over_supernodes(index_t count, ThreadTeam& team, const Each& each) {
 bool ListedEntries::fits(const SparsityPattern& pattern, ThreadTeam& team) const {
   if (pattern.column_ptr != pattern_.column_ptr || pattern.row_index.size() != pattern_.row_index.size())
     return false;
-  std::atomic<bool> all{true};
-  over_ranges(&team, pattern.nnz(), [&](offset_t first, offset_t end) {
+  return all_ranges(&team, pattern.nnz(), [&](offset_t first, offset_t end) {
     const index_t* const rows = pattern.row_index.data();
-    if (!std::equal(rows + first, rows + end, pattern_.row_index.data() + first))
-      all.store(false, std::memory_order_relaxed);
+    return std::equal(rows + first, rows + end, pattern_.row_index.data() + first);
   });
-  return all;
 }
 
 template <class T>

@@ -38,7 +38,9 @@ struct Work {
   index_t columns_last = 0;  ///< that are not eliminated
   const ListedEntries* listed = nullptr;  ///< of the matrix's pattern; null: not known yet
 
-  bool is_eliminated(index_t s) const { return first_column(s) < symbolic.n - columns_last; }
+  bool is_eliminated(index_t s) const {
+    return columns_last == 0 || first_column(s) < symbolic.n - columns_last;
+  }
   FactorKind kind() const { return factor.kind; }
   /// Products use the conjugate transpose.
   bool adjoint() const { return factor.hermitian; }

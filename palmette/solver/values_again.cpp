@@ -2,24 +2,12 @@
 #include "palmette/solver/values_again.hpp"
 
 #include <algorithm>
-#include <atomic>
 
 #include "palmette/solver/checks.hpp"
 #include "palmette/solver/hall.hpp"
 
 namespace palmette {
 namespace {
-
-/// Calls each(first, end) for ranges of [0, count), by the threads of a team, until one returns false.
-/// @returns whether none did
-template <class Each>
-bool all_ranges(offset_t count, ThreadTeam* team, const Each& each) {
-  std::atomic<bool> all{true};
-  over_ranges(team, count, [&](offset_t first, offset_t end) {
-    if (all.load(std::memory_order_relaxed) && !each(first, end)) all.store(false, std::memory_order_relaxed);
-  });
-  return all;
-}
 
 template <class T>
 bool are_finite(const T* values, offset_t count) {
@@ -35,7 +23,7 @@ bool fits(const SparsityPattern& pattern, const SparseMatrix<T>& given, ThreadTe
   if (other.rows != pattern.rows || other.cols != pattern.cols || other.column_ptr != pattern.column_ptr ||
       other.row_index.size() != pattern.row_index.size() || given.values.size() != pattern.row_index.size())
     return false;
-  return all_ranges(pattern.nnz(), team, [&](offset_t first, offset_t end) {
+  return all_ranges(team, pattern.nnz(), [&](offset_t first, offset_t end) {
     const index_t* const rows = pattern.row_index.data();
     const T* const values = given.values.data();
     if (copy != nullptr) std::copy(values + first, values + end, copy + first);
@@ -99,7 +87,7 @@ KnownMatrix<T> ValuesAgain<T>::know(const KnownMatrix<T>& now, std::vector<T> va
   std::unique_ptr<SparseMatrix<T>> matrix = blank(now.matrix->pattern);
   matrix->values = std::move(values);
   matrix->symmetry = Symmetry::general;
-  const bool finite = all_ranges(matrix->nnz(), team, [&](offset_t first, offset_t end) {
+  const bool finite = all_ranges(team, matrix->nnz(), [&](offset_t first, offset_t end) {
     return are_finite(matrix->values.data() + first, end - first);
   });
   if (!finite) check_matrix(*matrix);

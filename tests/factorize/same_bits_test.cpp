@@ -1,6 +1,9 @@
 // The bits of a factor do not depend on the number of threads.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "tests/factorize/factor_testing.hpp"
 #include "tests/factorize/same_factor.hpp"
 
@@ -72,14 +75,15 @@ TEST(same_bits, kept_memory_survives_a_failure_and_another_structure) {
   }
 }
 
-/// Without the entries (i, j) and (j, i) where i + j is a multiple of five, off the diagonal.
-SparseMatrix<double> thinned(const SparseMatrix<double>& matrix) {
+/// Only the entries on the diagonal and those that keep(i, j).
+template <class Keep>
+SparseMatrix<double> thinned(const SparseMatrix<double>& matrix, const Keep& keep) {
   Triplets<double> entries{matrix.rows(), matrix.cols(), {}, {}, {}};
   for (index_t column = 0; column < matrix.cols(); ++column)
     for (offset_t entry = matrix.pattern.column_ptr[column]; entry < matrix.pattern.column_ptr[column + 1];
          ++entry) {
       const index_t row = matrix.pattern.row_index[entry];
-      if (row != column && (row + column) % 5 == 0) continue;
+      if (row != column && !keep(row, column)) continue;
       entries.row.push_back(row);
       entries.column.push_back(column);
       entries.value.push_back(matrix.values[entry]);
@@ -90,13 +94,23 @@ SparseMatrix<double> thinned(const SparseMatrix<double>& matrix) {
 TEST(same_bits, kept_memory_serves_matrices_of_other_patterns_in_the_same_structure) {
   for (const FactorKind kind : {FactorKind::llt, FactorKind::ldlt, FactorKind::lu}) {
     const Problem<double> problem(generate({"poisson2d9", 20}), kind);
-    const SparseMatrix<double> thin = thinned(problem.matrix);
+    const auto thin =
+        thinned(problem.matrix, [](index_t row, index_t column) { return (row + column) % 5 != 0; });
     ASSERT_LT(thin.nnz(), problem.matrix.nnz());
+    // Each unknown with one neighbour, at its side or above: as many entries in each column.
+    const auto pairs = [&](index_t distance) {
+      return thinned(problem.matrix, [=](index_t row, index_t column) {
+        return std::abs(row - column) == distance && std::min(row, column) / distance % 2 == 0;
+      });
+    };
+    const SparseMatrix<double> beside = pairs(1), above = pairs(20);
+    ASSERT_EQ(beside.pattern.column_ptr, above.pattern.column_ptr);
+    ASSERT_NE(beside.pattern.row_index, above.pattern.row_index);
     FactorizeOptions options;
     options.kind = kind;
     FactorizeMemory<double> memory;
     for (const SparseMatrix<double>* matrix :
-         {&problem.matrix, &problem.matrix, &thin, &thin, &problem.matrix, &thin})
+         {&problem.matrix, &problem.matrix, &thin, &thin, &problem.matrix, &thin, &beside, &above})
       expect_same_factor(
           *factorize_again(memory, *matrix, problem.symbolic, problem.ordering, options).value(),
           factorize(*matrix, problem.symbolic, problem.ordering, options).value());
