@@ -1,9 +1,9 @@
 // Question: does Palmette's nested dissection order as fast as METIS, and with as little fill? For each
 // problem: milliseconds of `metis`, of `nd` on one and two threads and of `amd`, measured in turn, and the
 // factor's entries and flops, counted by `analyze`, over those of METIS. Printed as rows of
-// docs/results/ordering.md.
+// docs/results/ordering.md. With --auto the same for `auto` against `amd`, on large planar meshes.
 //
-//   bench_dissection [--repeats R] [--matrices FOLDER] [PROBLEM:N | FILE ...]
+//   bench_dissection [--auto] [--repeats R] [--matrices FOLDER] [PROBLEM:N | FILE ...]
 //
 // PROBLEM:N is a problem of `palmette generate`; without any, problems of that page. FILE is looked for in
 // FOLDER.
@@ -24,6 +24,7 @@ namespace {
 using namespace palmette;
 
 struct Options {
+  OrderingMethod ours = OrderingMethod::nd, rival = OrderingMethod::metis;
   int repeats = 3;
   std::string matrices;  // a folder
   std::vector<std::string> problems;
@@ -40,6 +41,9 @@ const std::vector<std::string> generated = {
     "kkt3d:20",        "convection_diffusion3d:40", "poisson3d7:15",  "poisson3d7:30", "poisson3d7:50",
     "elasticity3d:10", "elasticity3d:20",           "poisson3d27:20", "kkt3d:15",      "poisson2d9:200",
     "thermal2d:50000"};
+const std::vector<std::string> planar = {"thermal2d:100000", "thermal2d:200000", "thermal2d:500000",
+                                         "thermal2d:1000000", "poisson2d5:320", "poisson2d5:512",
+                                         "poisson2d5:1000"};
 const std::vector<std::string> from_files = {"ncvxqp1.rsa.gz", "octocat_elast.mtx.gz",
                                              "monkey8K_elast.mtx.gz", "delaunay_n16.mtx.gz",
                                              "Andrews.mtx.gz"};
@@ -76,16 +80,16 @@ struct Means {
 };
 
 void print_row(const std::string& name, const std::vector<Run>& runs, Means& means) {
-  const Run &metis = runs[0], &one = runs[1], &two = runs[2], &amd = runs[3];
-  std::printf("| %s | %.1f | %.1f | %.1f | %.1f | %.2f | %.2f | %.2f |\n", name.c_str(), 1e3 * metis.seconds,
-              1e3 * one.seconds, 1e3 * two.seconds, 1e3 * amd.seconds, one.entries / metis.entries,
-              one.flops / metis.flops, amd.entries / metis.entries);
+  const Run &rival = runs[0], &one = runs[1], &two = runs[2], &amd = runs[3];
+  std::printf("| %s | %.1f | %.1f | %.1f | %.1f | %.2f | %.2f | %.2f |\n", name.c_str(), 1e3 * rival.seconds,
+              1e3 * one.seconds, 1e3 * two.seconds, 1e3 * amd.seconds, one.entries / rival.entries,
+              one.flops / rival.flops, amd.entries / rival.entries);
   std::fflush(stdout);
   ++means.rows;
-  means.one += std::log(one.seconds / metis.seconds);
-  means.two += std::log(two.seconds / metis.seconds);
-  means.entries += std::log(one.entries / metis.entries);
-  means.flops += std::log(one.flops / metis.flops);
+  means.one += std::log(one.seconds / rival.seconds);
+  means.two += std::log(two.seconds / rival.seconds);
+  means.entries += std::log(one.entries / rival.entries);
+  means.flops += std::log(one.flops / rival.flops);
 }
 
 Options parse(int argc, char** argv) {
@@ -95,31 +99,37 @@ Options parse(int argc, char** argv) {
       options.repeats = std::stoi(argv[++at]);
     else if (std::strcmp(argv[at], "--matrices") == 0 && at + 1 < argc)
       options.matrices = argv[++at];
+    else if (std::strcmp(argv[at], "--auto") == 0)
+      options.ours = OrderingMethod::automatic, options.rival = OrderingMethod::amd;
     else if (argv[at][0] == '-')
       throw UsageError(
           std::string(
-              "usage: bench_dissection [--repeats R] [--matrices FOLDER] [PROBLEM:N | FILE ...]; not ") +
+              "usage: bench_dissection [--auto] [--repeats R] [--matrices FOLDER] [PROBLEM:N | FILE ...]; "
+              "not ") +
           argv[at]);
     else
       options.problems.push_back(argv[at]);
   }
   if (!options.problems.empty()) return options;
-  options.problems = generated;
+  options.problems = options.ours == OrderingMethod::nd ? generated : planar;
   if (!options.matrices.empty())
     options.problems.insert(options.problems.end(), from_files.begin(), from_files.end());
   return options;
 }
 
 void compare(const Options& options) {
-  std::puts(
-      "| problem | ms metis | ms nd, 1 thread | ms nd, 2 threads | ms amd | nnz(L) nd ÷ metis | "
-      "flops nd ÷ metis | nnz(L) amd ÷ metis |\n|---|--:|--:|--:|--:|--:|--:|--:|");
+  const std::string ours(name_of(options.ours)), rival(name_of(options.rival));
+  std::printf(
+      "| problem | ms %s | ms %s, 1 thread | ms %s, 2 threads | ms amd | nnz(L) %s ÷ %s | flops %s ÷ %s | "
+      "nnz(L) amd ÷ %s |\n|---|--:|--:|--:|--:|--:|--:|--:|\n",
+      rival.c_str(), ours.c_str(), ours.c_str(), ours.c_str(), rival.c_str(), ours.c_str(), rival.c_str(),
+      rival.c_str());
   Means means;
   for (const std::string& name : options.problems) {
     const SparseMatrix<double> matrix = read_or_make(name, options.matrices);
-    std::vector<Run> runs = {{OrderingMethod::metis, 1},
-                             {OrderingMethod::nd, 1},
-                             {OrderingMethod::nd, 2},
+    std::vector<Run> runs = {{options.rival, 1},
+                             {options.ours, 1},
+                             {options.ours, 2},
                              {OrderingMethod::amd, 1}};
     for (int repeat = 0; repeat < options.repeats; ++repeat)
       for (Run& run : runs) measure(matrix, run, repeat == 0);
@@ -127,8 +137,8 @@ void compare(const Options& options) {
   }
   const auto mean = [&](double sum) { return std::exp(sum / means.rows); };
   std::printf(
-      "\nGeometric means over METIS: time %.2f on one thread and %.2f on two, entries %.3f, flops %.3f\n",
-      mean(means.one), mean(means.two), mean(means.entries), mean(means.flops));
+      "\nGeometric means over %s: time %.2f on one thread and %.2f on two, entries %.3f, flops %.3f\n",
+      rival.c_str(), mean(means.one), mean(means.two), mean(means.entries), mean(means.flops));
 }
 
 }  // namespace

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
+#include "palmette/order/breadth_first.hpp"
 #include "palmette/order/dissection.hpp"
 #include "palmette/order/fill_methods.hpp"
 
@@ -24,8 +24,11 @@ constexpr double fewest_twins = 0.1;
 constexpr double space_begins = 2.5, space_ends = 4.2;
 // flops of AMD's order ÷ (vertices · edges) of a mesh in space; usually 0.7
 constexpr double space_flops = 0.5;
-constexpr index_t most_in_space = 300000;  // vertices: beyond, finding the dimension takes as long as AMD
-constexpr std::size_t deep = 60;  // distances of a graph of which a third tells how it grows
+constexpr double plane_begins = 1.6, plane_ends = 2.35;  // local_dimension of meshes in the plane
+constexpr index_t fewest_in_plane = 100000;  // vertices; one or two cuts
+// Neighbours of a vertex, on average: planar graphs have less than six, networks of lines two or three.
+constexpr double fewest_neighbours = 3.5, most_neighbours = 6;
+constexpr double most_uneven_in_plane = 1.5;  // as most_uneven
 constexpr index_t fewest_to_dissect =
     32;  // AMD orders smaller graphs: there is nothing to gain, and METIS is fragile there
 
@@ -65,6 +68,27 @@ double quasi_dense_degree(const Graph& graph) {
   return std::max(64.0, 10 * std::sqrt(static_cast<double>(graph.n)));
 }
 
+/// Of the vertices without very many neighbours.
+struct Degrees {
+  double mean = 0;
+  double unevenness = 1;  // mean square ÷ square of the mean
+
+  explicit Degrees(const Graph& graph) {
+    const double crowded = quasi_dense_degree(graph);
+    double vertices = 0, sum = 0, square_sum = 0;
+    for (index_t vertex = 0; vertex < graph.n; ++vertex) {
+      const double degree = static_cast<double>(graph.degree(vertex));
+      if (degree > crowded) continue;
+      vertices += 1;
+      sum += degree;
+      square_sum += degree * degree;
+    }
+    if (sum == 0) return;
+    mean = sum / vertices;
+    unevenness = square_sum * vertices / (sum * sum);
+  }
+};
+
 /// Nested dissection of the vertices with neighbours, but not too many; those without neighbours are put
 /// first, those with too many last.
 template <class Dissect>
@@ -91,11 +115,13 @@ std::vector<index_t> order_core(const Graph& graph, const Dissect& dissect) {
   return order;
 }
 
+std::vector<index_t> dissect_ours(const Graph& graph, index_t largest_whole, int threads) {
+  ThreadTeam team(threads);
+  return order_core(graph, [&](const Graph& part) { return dissection_order(part, largest_whole, team); });
+}
+
 std::vector<index_t> dissect(const Graph& graph, OrderingMethod method, int threads) {
-  if (method == OrderingMethod::nd) {
-    ThreadTeam team(threads);
-    return order_core(graph, [&](const Graph& part) { return dissection_order(part, team); });
-  }
+  if (method == OrderingMethod::nd) return dissect_ours(graph, small_region, threads);
   return method == OrderingMethod::metis ? order_core(graph, metis_order) : order_core(graph, scotch_order);
 }
 
@@ -106,54 +132,6 @@ void require_available(OrderingMethod method) {
                        " is not in this build; install lib" + std::string(name_of(method)) +
                        "-dev and configure again, or use amd or auto");
 }
-
-/// A breadth-first search.
-struct Sweep {
-  std::vector<index_t> within;  // number of vertices within each distance of the first one
-  index_t last = 0;             // a vertex that was reached last
-};
-
-/// @param most  distances to visit
-Sweep sweep_from(index_t start, const Graph& graph, std::size_t most) {
-  std::vector<index_t> reached(graph.n);
-  std::vector<char> seen(graph.n, 0);
-  Sweep sweep;
-  reached[0] = start;
-  seen[start] = 1;
-  for (index_t begin = 0, count = 1; begin < count && sweep.within.size() < most;) {
-    const index_t end = count;
-    sweep.within.push_back(end);
-    for (; begin < end; ++begin)
-      for (offset_t edge = graph.start[reached[begin]]; edge < graph.start[reached[begin] + 1]; ++edge)
-        if (const index_t other = graph.neighbour[edge]; !seen[other]) {
-          seen[other] = 1;
-          reached[count++] = other;
-        }
-    sweep.last = reached[end - 1];
-  }
-  return sweep;
-}
-
-}  // namespace
-
-/// The second search begins far from the first one's start, at a border. It goes through a deep graph no
-/// further than needed.
-double growth_dimension(const Graph& graph) {
-  if (graph.n == 0) return 0;
-  constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
-  const Sweep first = sweep_from(0, graph, all);
-  if (first.within.back() < graph.n / 2) return 0;
-  std::size_t depth = first.within.size() - 1;
-  const bool is_deep = depth >= deep;
-  const Sweep second = sweep_from(first.last, graph, is_deep ? depth / 3 + 1 : all);
-  if (!is_deep) depth = second.within.size() - 1;
-  const std::size_t near = depth / 6, far = depth / 3;
-  if (near == 0) return 0;
-  return std::log(double(second.within[far]) / second.within[near]) /
-         std::log((static_cast<double>(far) + 0.5) / (static_cast<double>(near) + 0.5));
-}
-
-namespace {
 
 /// Number of unknowns times number of entries beside the diagonal, if every unknown of a vertex is coupled to
 /// every unknown of its neighbours.
@@ -169,13 +147,27 @@ double unknowns_times_entries(const Graph& graph) {
   return unknowns * entries;
 }
 
+/// What kind of large mesh a graph is, if any.
+enum class Mesh { none, plane, space };
+
+/// Whether a mesh can be drawn in the plane without crossings, and minimum degree lacks the first cuts.
+bool is_large_and_planar(const Graph& graph, double dimension) {
+  if (graph.n < fewest_in_plane || dimension < plane_begins || dimension > plane_ends) return false;
+  const Degrees degrees(graph);
+  return degrees.mean >= fewest_neighbours && degrees.mean <= most_neighbours &&
+         degrees.unevenness <= most_uneven_in_plane;
+}
+
 /// Whether AMD is certain to lose and need not be tried: a mesh in space, large enough for nested dissection
-/// to pay. Depends on the graph alone, since the order must.
-bool is_large_mesh_in_space(const Graph& graph, const Graph& merged) {
-  const double least_flops = space_flops * unknowns_times_entries(graph);
-  if (merged.n > most_in_space || !nested_dissection_may_pay(least_flops, merged)) return false;
-  const double dimension = growth_dimension(merged);
-  return dimension >= space_begins && dimension <= space_ends;
+/// to pay, or a large planar one. Depends on the graph alone, since the order must.
+Mesh mesh_of(const Graph& graph, const Graph& merged) {
+  const bool may_pay = nested_dissection_may_pay(space_flops * unknowns_times_entries(graph), merged);
+  if (!may_pay && merged.n < fewest_in_plane) return Mesh::none;
+  const double dimension = local_dimension(merged);
+  if (is_large_and_planar(merged, dimension)) return Mesh::plane;
+  if (!may_pay || (dimension >= plane_begins && dimension <= plane_ends)) return Mesh::none;
+  const double growth = growth_dimension(merged);
+  return growth >= space_begins && growth <= space_ends ? Mesh::space : Mesh::none;
 }
 
 /// An order and its cost.
@@ -198,7 +190,12 @@ Candidate dissection_of(const Graph& graph, const MergedGraph& merged, OrderingM
 /// AMD and, if it may pay, nested dissection.
 Candidate best_of_ours(const Graph& graph, const MergedGraph& merged, int threads) {
   const Graph& small = merged.graph_of(graph);
-  if (is_large_mesh_in_space(graph, small)) return dissection_of(graph, merged, OrderingMethod::nd, threads);
+  switch (mesh_of(graph, small)) {
+    case Mesh::space: return dissection_of(graph, merged, OrderingMethod::nd, threads);
+    case Mesh::plane:  // far too few flops for a second opinion: not counted
+      return {{OrderingMethod::nd, merged.expand(dissect_ours(small, plane_region, threads))}, 0};
+    case Mesh::none: break;
+  }
   AmdOrder amd = amd_order(graph);
   Candidate best{{OrderingMethod::amd, std::move(amd.order)}, 0};
   // AMD's own bound counts every vertex as one unknown.
@@ -227,20 +224,12 @@ FillOrder order_automatically(const Graph& graph, int threads) {
 
 bool nested_dissection_may_pay(double amd_flops, const Graph& merged) {
   if (amd_flops <= flops_to_pay * static_cast<double>(merged.n + merged.start.back())) return false;
-  const double crowded = quasi_dense_degree(merged);
-  double vertices = 0, sum = 0, square_sum = 0;
-  for (index_t vertex = 0; vertex < merged.n; ++vertex) {
-    const double degree = static_cast<double>(merged.degree(vertex));
-    if (degree > crowded) continue;
-    vertices += 1;
-    sum += degree;
-    square_sum += degree * degree;
-  }
-  return square_sum * vertices <= most_uneven * sum * sum;
+  return Degrees(merged).unevenness <= most_uneven;
 }
 
-FillOrder order_graph(const Graph& graph, OrderingMethod method, int threads) {
-  require_available(method);
+namespace {
+
+FillOrder order_as_numbered(const Graph& graph, OrderingMethod method, int threads) {
   switch (method) {
     case OrderingMethod::automatic: return order_automatically(graph, threads);
     case OrderingMethod::amd: return {method, amd_order(graph).order};
@@ -252,6 +241,19 @@ FillOrder order_graph(const Graph& graph, OrderingMethod method, int threads) {
     }
     default: return {OrderingMethod::natural, identity_order(graph.n)};
   }
+}
+
+}  // namespace
+
+FillOrder order_graph(const Graph& graph, OrderingMethod method, int threads) {
+  require_available(method);
+  const bool may_renumber = method == OrderingMethod::automatic || method == OrderingMethod::nd;
+  if (!may_renumber || !is_scattered(graph)) return order_as_numbered(graph, method, threads);
+  ThreadTeam team(threads);
+  const std::vector<index_t> near = breadth_first_order(graph);
+  FillOrder made = order_as_numbered(renumbered(graph, near, team), method, threads);
+  for (index_t& vertex : made.order) vertex = near[vertex];
+  return made;
 }
 
 }  // namespace palmette::order_detail

@@ -13,7 +13,6 @@ namespace palmette::order_detail {
 namespace {
 
 constexpr index_t coarsest_vertices = 100;     // vertices of the graph on which separators are started
-constexpr index_t smallest_region = 200;       // minimum degree orders smaller regions
 constexpr double useless_separator = 0.4;      // separator ÷ region; above this a cut is rejected
 constexpr int deepest = 40;                    // levels of the tree
 constexpr int passes_on_a_level = 4;
@@ -73,9 +72,9 @@ Cut find_cut(const std::vector<LevelGraph>& levels, std::uint64_t name, Separato
 
 class Dissection {
  public:
-  Dissection(const Graph& graph, ThreadTeam& team)
-      : team_(team), alone_(1), benches_(team.size()), whole_(finest_level(graph)),
-        order_(graph.n) {}
+  Dissection(const Graph& graph, index_t largest_whole, ThreadTeam& team)
+      : largest_whole_(largest_whole), team_(team), alone_(1), benches_(team.size()),
+        whole_(finest_level(graph)), order_(graph.n) {}
 
   std::vector<index_t> order(const Graph& graph) {
     auto root = std::make_unique<Region>();
@@ -109,8 +108,8 @@ class Dissection {
     }
   }
 
-  static bool is_leaf(const Region& region) {
-    return region.stays_whole || region.size() <= smallest_region || region.depth > deepest;
+  bool is_leaf(const Region& region) const {
+    return region.stays_whole || region.size() <= largest_whole_ || region.depth > deepest;
   }
 
   void finish(const Region& region, Workbench& bench) {
@@ -163,6 +162,7 @@ class Dissection {
     return sides;
   }
 
+  index_t largest_whole_;
   ThreadTeam& team_;
   ThreadTeam alone_;
   std::vector<Workbench> benches_;  // one for each thread
@@ -172,8 +172,8 @@ class Dissection {
 
 }  // namespace
 
-std::vector<index_t> dissection_order(const Graph& graph, ThreadTeam& team) {
-  return Dissection(graph, team).order(graph);
+std::vector<index_t> dissection_order(const Graph& graph, index_t largest_whole, ThreadTeam& team) {
+  return Dissection(graph, largest_whole, team).order(graph);
 }
 
 }  // namespace palmette::order_detail

@@ -14,10 +14,16 @@ namespace palmette::order_detail {
 /// degree, which takes the separators around them into account, and separators come after the regions that
 /// they separate. A region without a good separator stays whole. The threads of the team share the branches
 /// of the tree and the coarsening of the whole graph; the order depends on the graph alone.
+/// @param largest_whole  regions of at most this many vertices are not cut
 /// @throws MemoryError
 /// @cost O((n + edges)·log n) in practice; memory about 4 × the graph
 /// @source [George 1973]; [Karypis and Kumar 1998];
 ///         [Pellegrini et al. 2000] for minimum degree with a halo
-std::vector<index_t> dissection_order(const Graph& graph, ThreadTeam& team);
+std::vector<index_t> dissection_order(const Graph& graph, index_t largest_whole, ThreadTeam& team);
+
+/// Regions that minimum degree orders at least as well as further cuts would, and faster.
+inline constexpr index_t small_region = 200;
+/// Of meshes in the plane: there minimum degree lacks only the first cuts.
+inline constexpr index_t plane_region = 64000;
 
 }  // namespace palmette::order_detail

@@ -144,6 +144,7 @@ void HaloMinimumDegree::form_element(index_t pivot) {
     const offset_t end = element.begin + element.length;
     for (offset_t entry = element.begin; entry < end; ++entry) add_live(lists_[entry]);
     element.seen = 0;
+    links_[lists_[taken.begin + at]].next = pivot;
   }
   for (index_t at = taken.elements; at < taken.length; ++at) add_live(lists_[taken.begin + at]);
   nodes_[pivot].begin = element_begin_;
@@ -179,6 +180,7 @@ bool HaloMinimumDegree::update_variable(index_t variable, index_t pivot) {
     const index_t element = lists_[at];
     mark_t& seen = nodes_[element].seen;
     const bool is_kept = seen > mark_;  // else absorbed, or it lies within the new element
+    if (seen == mark_) links_[element].next = pivot;
     degree += is_kept ? seen - mark_ : 0;
     hash += is_kept ? static_cast<std::uint32_t>(element) : 0;
     seen = is_kept ? seen : 0;
@@ -299,16 +301,38 @@ void HaloMinimumDegree::eliminate(index_t pivot) {
   close_element(pivot);
 }
 
+/// A pivot's vertices come last in its branch of the tree. Places are given from the end: a pivot's parent
+/// comes before it.
+void HaloMinimumDegree::write_postorder(std::span<index_t> out) {
+  for (const index_t pivot : pivots_)
+    if (const auto [parent, below, next, last] = links_[pivot]; parent >= 0) links_[parent].previous += below;
+  index_t end_of_roots = static_cast<index_t>(out.size());
+  for (auto at = pivots_.rbegin(); at != pivots_.rend(); ++at) {
+    Links& links = links_[*at];
+    index_t& left = links.next >= 0 ? links_[links.next].previous : end_of_roots;
+    index_t place = left;
+    left -= links.previous;
+    for (index_t member = *at; member >= 0; member = links_[member].member_next)
+      out[--place] = vertex_[member];
+    links.previous = place;
+  }
+}
+
 void HaloMinimumDegree::order(const LevelGraph& graph, std::span<const index_t> region,
                               std::span<index_t> out) {
   load(graph, region);
-  std::size_t place = 0;
-  while (place < out.size()) {
+  pivots_.clear();
+  for (index_t left = inner_; left > 0;) {
     const index_t pivot = next_pivot();
+    pivots_.push_back(pivot);
+    links_[pivot].next = -1;
     eliminate(pivot);
-    for (index_t member = pivot; member >= 0; member = links_[member].member_next)
-      out[place++] = vertex_[member];
+    index_t members = 0;
+    for (index_t member = pivot; member >= 0; member = links_[member].member_next) ++members;
+    links_[pivot].previous = members;
+    left -= members;
   }
+  write_postorder(out);
 }
 
 }  // namespace palmette::order_detail

@@ -17,7 +17,8 @@ namespace palmette::order_detail {
 /// @source [Amestoy et al. 1996]; [Pellegrini et al. 2000]
 class HaloMinimumDegree {
  public:
-  /// @param region  vertices, each once @param out  length of `region`: the same vertices in their new order
+  /// @param region  vertices, each once @param out  length of `region`: the same vertices in their new order,
+  ///   a postorder of their elimination tree, so that later passes read near what they have just read
   /// @throws MemoryError
   /// @cost O(entries of the region · mean degree) in practice
   void order(const LevelGraph& graph, std::span<const index_t> region, std::span<index_t> out);
@@ -42,6 +43,7 @@ class HaloMinimumDegree {
   bool are_alike(index_t kept, index_t other) const;
   void close_element(index_t pivot);
   void absorb(index_t into, index_t variable);
+  void write_postorder(std::span<index_t> out);
   /// The head of the ring of variables of a degree.
   index_t head_of(index_t degree) const { return static_cast<index_t>(vertex_.size()) + degree; }
   bool is_halo(index_t variable) const { return variable >= inner_; }
@@ -64,12 +66,15 @@ class HaloMinimumDegree {
   };
   /// What a pivot needs besides.
   struct Links {
-    index_t next, previous;   // in the ring of equal degrees; `next` in the list of equal hashes meanwhile
+    // In the ring of equal degrees; `next` in the list of equal hashes meanwhile. Of a pivot: the pivot whose
+    // element absorbed its own, or −1, and the number of vertices of both it and what it absorbed.
+    index_t next, previous;
     index_t member_next, last_member;  // variables absorbed into this one
   };
 
   std::vector<index_t> local_;       // by vertex of the graph: node + 1, or 0
   std::vector<index_t> vertex_;      // by node
+  std::vector<index_t> pivots_;      // in the order of elimination
   std::vector<Node> nodes_;
   std::vector<index_t> weight_;      // by node: of a live variable; negative while in the new element
   std::vector<Links> links_;         // by node, then by degree: heads of rings

@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "palmette/order/choose.hpp"
 #include "palmette/order/dissection.hpp"
@@ -72,6 +73,22 @@ std::vector<NamedMatrix> larger_matrices() {
                if (at % 3 != 2) edges.emplace_back(at, at + 1);
              return from_edges(6000, edges);
            }()}};
+}
+
+/// Parents in the elimination tree of the graph in this order; −1 at a root.
+std::vector<index_t> tree_of(const Graph& graph, const std::vector<index_t>& order) {
+  std::vector<index_t> place(graph.n), parent(graph.n, -1), top(graph.n);
+  for (index_t at = 0; at < graph.n; ++at) place[order[at]] = at;
+  std::iota(top.begin(), top.end(), 0);
+  for (index_t column = 0; column < graph.n; ++column)
+    for (offset_t edge = graph.start[order[column]]; edge < graph.start[order[column] + 1]; ++edge)
+      for (index_t at = place[graph.neighbour[edge]]; at < column;) {
+        const index_t above = std::exchange(top[at], column);
+        if (parent[at] < 0) parent[at] = column;
+        if (above == at || above >= column) break;
+        at = above;
+      }
+  return parent;
 }
 
 TEST(Coarsening, keeps_weights_and_edges_and_does_not_stall_on_stars) {
@@ -187,6 +204,25 @@ TEST(MinimumDegree, fills_as_little_as_the_library_s) {
     EXPECT_LE(fill_count(graph, order).entries, 1.05 * fill_count(graph, amd_order(graph).order).entries)
         << named.name;
   }
+}
+
+// Elements that lie within others are absorbed early, so that a few branches are in two pieces.
+TEST(MinimumDegree, writes_branches_of_the_elimination_tree_together) {
+  const Graph graph = graph_of(grid(40));
+  std::vector<index_t> all(graph.n), order(graph.n);
+  std::iota(all.begin(), all.end(), 0);
+  HaloMinimumDegree().order(finest_level(graph), all, order);
+  const std::vector<index_t> parent = tree_of(graph, order);
+  std::vector<index_t> size(graph.n, 1), first(graph.n);
+  std::iota(first.begin(), first.end(), 0);
+  index_t together = 0;
+  for (index_t column = 0; column < graph.n; ++column) {
+    together += column - first[column] + 1 == size[column];
+    if (parent[column] < 0) continue;
+    size[parent[column]] += size[column];
+    first[parent[column]] = std::min(first[parent[column]], first[column]);
+  }
+  EXPECT_GE(together, 0.95 * graph.n);
 }
 
 TEST(MinimumDegree, vertex_next_to_a_large_halo_comes_after_those_inside) {

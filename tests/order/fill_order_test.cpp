@@ -5,6 +5,7 @@
 #include <set>
 #include <thread>
 
+#include "palmette/order/breadth_first.hpp"
 #include "palmette/order/choose.hpp"
 #include "palmette/order/fill_methods.hpp"
 #include "palmette/order/order.hpp"
@@ -332,15 +333,6 @@ TEST(Automatic, obeys_its_rule_on_both_sides_of_the_threshold) {
   EXPECT_TRUE(above);
 }
 
-TEST(Automatic, growth_tells_meshes_of_the_plane_from_those_in_space) {
-  EXPECT_NEAR(growth_dimension(graph_of_problem("poisson2d9", 70)), 2, 0.1);
-  EXPECT_NEAR(growth_dimension(graph_of_problem("poisson2d5", 50)), 2, 0.1) << "searched in part";
-  EXPECT_NEAR(growth_dimension(graph_of_problem("thermal2d", 5000)), 2.2, 0.25);
-  EXPECT_GT(growth_dimension(graph_of_problem("poisson3d7", 17)), 2.6);
-  EXPECT_EQ(growth_dimension(Graph{0, {0}, {}, {}}), 0);
-  EXPECT_EQ(growth_dimension(Graph{3, {0, 0, 0, 0}, {}, {}}), 0) << "falls apart";
-}
-
 // AMD's order of the smaller mesh is good enough; the larger one is dissected without trying AMD.
 TEST(Automatic, order_of_a_mesh_in_space_does_not_depend_on_the_threads) {
   const std::vector<std::pair<index_t, OrderingMethod>> cases{{16, OrderingMethod::amd},
@@ -358,6 +350,29 @@ TEST(Automatic, order_of_a_mesh_in_space_does_not_depend_on_the_threads) {
       EXPECT_EQ(shared.order, alone.order);
     }
   }
+}
+
+// The first mesh is numbered at random, the second row by row.
+TEST(Automatic, cuts_large_planar_meshes_whatever_the_threads) {
+  for (const auto& [problem, n] : {std::pair{"thermal2d", 110000}, std::pair{"poisson2d5", 400}}) {
+    const Graph graph = graph_of_problem(problem, n);
+    ASSERT_EQ(is_scattered(graph), n == 110000);
+    const FillOrder alone = order_graph(graph, OrderingMethod::automatic, 1);
+    EXPECT_EQ(alone.method, OrderingMethod::nd);
+    EXPECT_LT(fill_count(graph, alone.order).flops,
+              0.95 * fill_count(graph, order_graph(graph, OrderingMethod::amd).order).flops)
+        << problem;
+    EXPECT_EQ(order_graph(graph, OrderingMethod::automatic, 3).order, alone.order);
+  }
+}
+
+TEST(Automatic, leaves_other_large_graphs_of_low_dimension_to_amd) {
+  // eight neighbours; two or three; a graph that is smaller
+  for (const auto& [problem, n] :
+       {std::pair{"poisson2d9", 330}, std::pair{"road", 320}, std::pair{"thermal2d", 90000}})
+    EXPECT_EQ(order_graph(graph_of_problem(problem, n), OrderingMethod::automatic).method,
+              OrderingMethod::amd)
+        << problem;
 }
 
 }  // namespace

@@ -1,0 +1,180 @@
+// One queue of vertices serves all searches.
+#include "palmette/order/breadth_first.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "palmette/order/scramble.hpp"
+
+namespace palmette::order_detail {
+namespace {
+
+constexpr std::size_t deep = 60;  // distances of a graph of which a third tells how it grows
+constexpr index_t fewest_scattered = 100000;  // vertices; smaller graphs lie in the caches
+constexpr index_t far_apart = 8192;  // a second-level cache holds the edges of several times as many vertices
+constexpr index_t samples = 256;
+constexpr int near_steps = 3, far_steps = 6;  // radii of the balls around a vertex
+constexpr int most_balls = 64, fewest_balls = 8;
+constexpr offset_t most_in_balls = 20000;  // vertices of all balls; those of a plane's mesh have 8,000
+
+/// Prefetch the lists that are read soon, in a loop over order[0 … count) that is at `at`.
+PALMETTE_INLINE inline void prefetch_lists(const Graph& graph, const index_t* order, index_t at,
+                                           index_t count) {
+  constexpr index_t lists_ahead = 8, starts_ahead = 16;
+  if (at + starts_ahead < count) __builtin_prefetch(&graph.start[order[at + starts_ahead]]);
+  if (at + lists_ahead < count)
+    __builtin_prefetch(graph.neighbour.data() + graph.start[order[at + lists_ahead]]);
+}
+
+/// Vertices in the order in which they are reached: the queue tells early which lists will be read.
+class Queue {
+ public:
+  explicit Queue(const Graph& graph) : graph_(graph), reached_(graph.n), seen_(graph.n, 0) {}
+
+  bool has_seen(index_t vertex) const { return seen_[vertex] != 0; }
+  void push(index_t vertex) {
+    seen_[vertex] = 1;
+    reached_[count_++] = vertex;
+  }
+  void clear() {
+    for (index_t at = 0; at < count_; ++at) seen_[reached_[at]] = 0;
+    begin_ = count_ = 0;
+  }
+  bool is_waiting() const { return begin_ < count_; }
+  /// Reach the neighbours of all vertices that are waiting now.
+  void advance() {
+    for (const index_t end = count_; begin_ < end; ++begin_) visit(begin_);
+  }
+  index_t count() const { return count_; }
+  index_t last() const { return reached_[count_ - 1]; }
+  std::vector<index_t> take() { return std::move(reached_); }
+
+ private:
+  void visit(index_t at) {
+    prefetch_lists(graph_, reached_.data(), at, count_);
+    const index_t vertex = reached_[at];
+    for (offset_t edge = graph_.start[vertex]; edge < graph_.start[vertex + 1]; ++edge)
+      if (const index_t other = graph_.neighbour[edge]; seen_[other] == 0) push(other);
+  }
+
+  const Graph& graph_;
+  std::vector<index_t> reached_;  // the first count_ are in use
+  std::vector<char> seen_;
+  index_t begin_ = 0, count_ = 0;
+};
+
+index_t sampled_vertex(index_t sample, const Graph& graph) {
+  return static_cast<index_t>(scramble(static_cast<std::uint64_t>(sample)) %
+                              static_cast<std::uint64_t>(graph.n));
+}
+
+/// A search from one vertex.
+struct Sweep {
+  std::vector<index_t> within;  // number of vertices within each distance of the first one
+  index_t last = 0;             // a vertex that was reached last
+};
+
+/// @param most  distances to visit
+Sweep sweep_from(index_t start, const Graph& graph, std::size_t most) {
+  Queue queue(graph);
+  queue.push(start);
+  Sweep sweep;
+  sweep.within.push_back(1);
+  while (sweep.within.size() < most) {
+    queue.advance();
+    if (queue.count() == sweep.within.back()) break;
+    sweep.within.push_back(queue.count());
+  }
+  sweep.last = queue.last();
+  return sweep;
+}
+
+}  // namespace
+
+/// The second search begins far from the first one's start, at a border. It goes through a deep graph no
+/// further than needed.
+double growth_dimension(const Graph& graph) {
+  if (graph.n == 0) return 0;
+  constexpr std::size_t all = std::numeric_limits<std::size_t>::max();
+  const Sweep first = sweep_from(0, graph, all);
+  if (first.within.back() < graph.n / 2) return 0;
+  std::size_t depth = first.within.size() - 1;
+  const bool is_deep = depth >= deep;
+  const Sweep second = sweep_from(first.last, graph, is_deep ? depth / 3 + 1 : all);
+  if (!is_deep) depth = second.within.size() - 1;
+  const std::size_t near = depth / 6, far = depth / 3;
+  if (near == 0) return 0;
+  return std::log(double(second.within[far]) / second.within[near]) /
+         std::log((static_cast<double>(far) + 0.5) / (static_cast<double>(near) + 0.5));
+}
+
+double local_dimension(const Graph& graph) {
+  if (graph.n == 0) return 0;
+  Queue queue(graph);
+  offset_t near = 0, far = 0;
+  int balls = 0;
+  for (; balls < most_balls && (balls < fewest_balls || far < most_in_balls); ++balls) {
+    queue.clear();
+    queue.push(sampled_vertex(balls, graph));
+    for (int step = 1; step <= far_steps; ++step) {
+      queue.advance();
+      if (step == near_steps) near += queue.count();
+    }
+    far += queue.count();
+    if (queue.count() > graph.n / 4) return 0;
+  }
+  return std::log(static_cast<double>(far) / static_cast<double>(near)) /
+         std::log((far_steps + 0.5) / (near_steps + 0.5));
+}
+
+bool is_scattered(const Graph& graph) {
+  if (graph.n < fewest_scattered) return false;
+  offset_t edges = 0, long_edges = 0;
+  for (index_t sample = 0; sample < samples; ++sample) {
+    const index_t vertex = sampled_vertex(sample, graph);
+    edges += graph.degree(vertex);
+    for (offset_t edge = graph.start[vertex]; edge < graph.start[vertex + 1]; ++edge)
+      long_edges += std::abs(graph.neighbour[edge] - vertex) > far_apart;
+  }
+  return 2 * long_edges > edges;
+}
+
+std::vector<index_t> breadth_first_order(const Graph& graph) {
+  Queue queue(graph);
+  for (index_t vertex = 0; vertex < graph.n; ++vertex) {
+    if (queue.has_seen(vertex)) continue;
+    queue.push(vertex);
+    while (queue.is_waiting()) queue.advance();
+  }
+  return queue.take();
+}
+
+Graph renumbered(const Graph& graph, const std::vector<index_t>& order, ThreadTeam& team) {
+  Graph result;
+  result.n = graph.n;
+  result.start.resize(graph.n + 1);
+  std::vector<index_t> place(graph.n);
+  for (index_t at = 0; at < graph.n; ++at) {
+    place[order[at]] = at;
+    result.start[at + 1] = result.start[at] + graph.degree(order[at]);
+  }
+  result.neighbour.resize(graph.neighbour.size());
+  if (!graph.weight.empty()) result.weight.resize(graph.n);
+  over_ranges(&team, graph.n, [&](std::int64_t first, std::int64_t end) {
+    for (auto at = static_cast<index_t>(first); at < end; ++at) {
+      prefetch_lists(graph, order.data(), at, graph.n);
+      const index_t vertex = order[at];
+      index_t* const begin = result.neighbour.data() + result.start[at];
+      index_t* next = begin;
+      for (offset_t edge = graph.start[vertex]; edge < graph.start[vertex + 1]; ++edge)
+        *next++ = place[graph.neighbour[edge]];
+      std::sort(begin, next);
+      if (!graph.weight.empty()) result.weight[at] = graph.weight[vertex];
+    }
+  });
+  return result;
+}
+
+}  // namespace palmette::order_detail
