@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <memory>
 #include <numeric>
 
 namespace palmette::order_detail {
@@ -137,54 +138,63 @@ void list_members(const std::vector<index_t>& cluster, index_t count, LevelGraph
 /// The edges of a range of coarse vertices, found by one thread.
 struct EdgeRun {
   std::vector<offset_t> end;  // by coarse vertex of the range
-  std::vector<index_t> neighbour, weight;
+  std::unique_ptr<index_t[]> neighbour, weight;  // with room for more
+  offset_t size() const { return end.empty() ? 0 : end.back(); }
 };
 
 /// Merge the lists of each cluster's members.
-void merge_lists_kernel(const LevelGraph& fine, const std::vector<index_t>& cluster, index_t begin,
-                        index_t end, EdgeRun& run) {
-  // by coarse vertex: position of its edge, if already listed
+void merge_lists_kernel(const LevelGraph& fine, const index_t* cluster, index_t begin, index_t end,
+                        EdgeRun& run) {
+  // by coarse vertex: position of its edge in the list that is being made, if already there
   std::vector<index_t> seen(fine.cluster_start.size() - 1, -1);
+  offset_t most = 0;
+  for (index_t at = fine.cluster_start[begin]; at < fine.cluster_start[end]; ++at)
+    most += fine.start[fine.cluster_member[at] + 1] - fine.start[fine.cluster_member[at]];
+  run.neighbour = std::make_unique_for_overwrite<index_t[]>(most);
+  run.weight = std::make_unique_for_overwrite<index_t[]>(most);
+  run.end.reserve(end - begin);
+  index_t* const neighbour = run.neighbour.get();
+  index_t* const weight = run.weight.get();
+  const index_t* const edge_weight = fine.edge_weight.empty() ? nullptr : fine.edge_weight.data();
+  offset_t count = 0;
   for (index_t coarse = begin; coarse < end; ++coarse) {
-    const std::size_t first = run.neighbour.size();
+    const offset_t first = count;
     for (index_t at = fine.cluster_start[coarse]; at < fine.cluster_start[coarse + 1]; ++at) {
       const index_t vertex = fine.cluster_member[at];
-      for (offset_t edge = fine.start[vertex]; edge < fine.start[vertex + 1]; ++edge) {
+      for (offset_t edge = fine.start[vertex], last = fine.start[vertex + 1]; edge < last; ++edge) {
         const index_t other = cluster[fine.neighbour[edge]];
         if (other == coarse) continue;
-        const index_t weight = fine.edge_weight.empty() ? 1 : fine.edge_weight[edge];
+        const index_t more = edge_weight == nullptr ? 1 : edge_weight[edge];
         if (seen[other] >= 0) {
-          run.weight[seen[other]] += weight;
+          weight[first + seen[other]] += more;
         } else {
-          seen[other] = static_cast<index_t>(run.neighbour.size());
-          run.neighbour.push_back(other);
-          run.weight.push_back(weight);
+          seen[other] = static_cast<index_t>(count - first);
+          neighbour[count] = other;
+          weight[count++] = more;
         }
       }
     }
-    for (std::size_t at = first; at < run.neighbour.size(); ++at) seen[run.neighbour[at]] = -1;
-    run.end.push_back(static_cast<offset_t>(run.neighbour.size()));
+    for (offset_t at = first; at < count; ++at) seen[neighbour[at]] = -1;
+    run.end.push_back(count);
   }
 }
 
 /// Append them in order to the coarse graph's arrays.
-void join_runs(std::vector<EdgeRun>& runs, LevelGraph& coarse) {
+void join_runs(const std::vector<EdgeRun>& runs, LevelGraph& coarse) {
   coarse.own_start.reserve(coarse.n + 1);
   coarse.own_start.push_back(0);
   for (const EdgeRun& run : runs) {
     const offset_t base = coarse.own_start.back();
     for (const offset_t end : run.end) coarse.own_start.push_back(base + end);
   }
-  if (runs.size() == 1) {
-    coarse.own_neighbour = std::move(runs.front().neighbour);
-    coarse.edge_weight = std::move(runs.front().weight);
-    return;
-  }
   coarse.own_neighbour.reserve(coarse.own_start.back());
   coarse.edge_weight.reserve(coarse.own_start.back());
+  const auto append = [](std::vector<index_t>& to, const index_t* from, offset_t count) {
+    to.insert(to.end(), from, from + count);
+  };
   for (const EdgeRun& run : runs) {
-    coarse.own_neighbour.insert(coarse.own_neighbour.end(), run.neighbour.begin(), run.neighbour.end());
-    coarse.edge_weight.insert(coarse.edge_weight.end(), run.weight.begin(), run.weight.end());
+    append(coarse.own_neighbour, run.neighbour.get(), run.size());
+    append(coarse.edge_weight, run.weight.get(), run.size());
   }
 }
 
@@ -198,13 +208,10 @@ LevelGraph contract(const LevelGraph& fine, const std::vector<index_t>& cluster,
   const index_t threads = fine.n < fewest_to_share ? 1 : team.size();
   std::vector<EdgeRun> runs(threads);
   for_each_chunk(team, threads, [&](index_t part) {
-    EdgeRun& run = runs[part];
-    run.neighbour.reserve(fine.start[fine.n] / threads);
-    run.weight.reserve(fine.start[fine.n] / threads);
     const auto bound = [&](index_t at) {
       return static_cast<index_t>(static_cast<offset_t>(count) * at / threads);
     };
-    merge_lists_kernel(fine, cluster, bound(part), bound(part + 1), run);
+    merge_lists_kernel(fine, cluster.data(), bound(part), bound(part + 1), runs[part]);
   });
   join_runs(runs, coarse);
   coarse.start = coarse.own_start;
