@@ -110,23 +110,27 @@ double growth_dimension(const Graph& graph) {
          std::log((static_cast<double>(far) + 0.5) / (static_cast<double>(near) + 0.5));
 }
 
+/// The median of all balls: some meshes have a few edges that are far longer than the others.
 double local_dimension(const Graph& graph) {
   if (graph.n == 0) return 0;
   Queue queue(graph);
-  offset_t near = 0, far = 0;
-  int balls = 0;
-  for (; balls < most_balls && (balls < fewest_balls || far < most_in_balls); ++balls) {
+  std::vector<double> growth;
+  offset_t visited = 0;
+  for (int ball = 0; ball < most_balls && (ball < fewest_balls || visited < most_in_balls); ++ball) {
     queue.clear();
-    queue.push(sampled_vertex(balls, graph));
+    queue.push(sampled_vertex(ball, graph));
+    index_t near = 1;
     for (int step = 1; step <= far_steps; ++step) {
       queue.advance();
-      if (step == near_steps) near += queue.count();
+      if (step == near_steps) near = queue.count();
     }
-    far += queue.count();
     if (queue.count() > graph.n / 4) return 0;
+    growth.push_back(static_cast<double>(queue.count()) / near);
+    visited += queue.count();
   }
-  return std::log(static_cast<double>(far) / static_cast<double>(near)) /
-         std::log((far_steps + 0.5) / (near_steps + 0.5));
+  const auto middle = growth.begin() + static_cast<std::ptrdiff_t>(growth.size() / 2);
+  std::nth_element(growth.begin(), middle, growth.end());
+  return std::log(*middle) / std::log((far_steps + 0.5) / (near_steps + 0.5));
 }
 
 bool is_scattered(const Graph& graph) {

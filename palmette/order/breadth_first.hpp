@@ -12,8 +12,8 @@ namespace palmette::order_detail {
 /// searches
 double growth_dimension(const Graph& graph);
 
-/// The same by small balls around a sample of the vertices: about 2 for meshes in the plane, whatever their
-/// outline, 2.7 to 3.3 in space, and between the two in thin slabs. 0 if a ball contains a quarter of the
+/// The same by small balls around a sample of the vertices: 2 to 2.3 for meshes in the plane, whatever their
+/// outline, 2.7 and more in space, and between the two in thin slabs. 0 if a ball contains a quarter of the
 /// graph, which then is too small or too well connected to tell. @cost about a millisecond; memory 5·n bytes
 double local_dimension(const Graph& graph);
 
