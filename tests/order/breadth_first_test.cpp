@@ -12,41 +12,20 @@ namespace {
 using namespace order_detail;
 using namespace order_test;
 
-Graph graph_made(const std::string& problem, index_t n) {
-  GenerateOptions generator;
-  generator.problem = problem;
-  generator.n = n;
-  return graph_of(generate(generator));
-}
-
-/// `layers` 7-point grids of side × side, one above the other.
-SparseMatrix<double> slab(index_t side, index_t layers) {
-  Edges edges;
-  for (index_t z = 0; z < layers; ++z)
-    for (index_t y = 0; y < side; ++y)
-      for (index_t x = 0; x < side; ++x) {
-        const index_t point = (z * side + y) * side + x;
-        if (x + 1 < side) edges.emplace_back(point, point + 1);
-        if (y + 1 < side) edges.emplace_back(point, point + side);
-        if (z + 1 < layers) edges.emplace_back(point, point + side * side);
-      }
-  return from_edges(side * side * layers, edges);
-}
-
 TEST(BreadthFirst, growth_tells_meshes_of_the_plane_from_those_in_space) {
-  EXPECT_NEAR(growth_dimension(graph_made("poisson2d9", 70)), 2, 0.1);
-  EXPECT_NEAR(growth_dimension(graph_made("poisson2d5", 50)), 2, 0.1) << "searched in part";
-  EXPECT_NEAR(growth_dimension(graph_made("thermal2d", 5000)), 2.2, 0.25);
-  EXPECT_GT(growth_dimension(graph_made("poisson3d7", 17)), 2.6);
+  EXPECT_NEAR(growth_dimension(graph_of_problem("poisson2d9", 70)), 2, 0.1);
+  EXPECT_NEAR(growth_dimension(graph_of_problem("poisson2d5", 50)), 2, 0.1) << "searched in part";
+  EXPECT_NEAR(growth_dimension(graph_of_problem("thermal2d", 5000)), 2.2, 0.25);
+  EXPECT_GT(growth_dimension(graph_of_problem("poisson3d7", 17)), 2.6);
   EXPECT_EQ(growth_dimension(Graph{0, {0}, {}, {}}), 0);
   EXPECT_EQ(growth_dimension(Graph{3, {0, 0, 0, 0}, {}, {}}), 0) << "falls apart";
 }
 
 TEST(BreadthFirst, balls_tell_the_plane_from_space_and_slabs) {
-  EXPECT_NEAR(local_dimension(graph_made("poisson2d9", 70)), 2, 0.1);
-  EXPECT_NEAR(local_dimension(graph_made("poisson2d5", 70)), 2, 0.1);
-  EXPECT_NEAR(local_dimension(graph_made("thermal2d", 5000)), 2.2, 0.1);
-  EXPECT_GT(local_dimension(graph_made("poisson3d7", 20)), 2.6);
+  EXPECT_NEAR(local_dimension(graph_of_problem("poisson2d9", 70)), 2, 0.1);
+  EXPECT_NEAR(local_dimension(graph_of_problem("poisson2d5", 70)), 2, 0.1);
+  EXPECT_NEAR(local_dimension(graph_of_problem("thermal2d", 5000)), 2.2, 0.1);
+  EXPECT_GT(local_dimension(graph_of_problem("poisson3d7", 20)), 2.6);
   EXPECT_GT(local_dimension(graph_of(slab(60, 4))), 2.37);
   EXPECT_NEAR(local_dimension(graph_of(path(1000))), 1, 0.05);
 }

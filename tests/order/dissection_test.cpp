@@ -18,19 +18,7 @@ namespace {
 using namespace order_detail;
 using namespace order_test;
 
-/// side³ grid, 7-point.
-SparseMatrix<double> cube(index_t side) {
-  Edges edges;
-  for (index_t z = 0; z < side; ++z)
-    for (index_t y = 0; y < side; ++y)
-      for (index_t x = 0; x < side; ++x) {
-        const index_t point = (z * side + y) * side + x;
-        if (x + 1 < side) edges.emplace_back(point, point + 1);
-        if (y + 1 < side) edges.emplace_back(point, point + side);
-        if (z + 1 < side) edges.emplace_back(point, point + side * side);
-      }
-  return from_edges(side * side * side, edges);
-}
+SparseMatrix<double> cube(index_t side) { return slab(side, side); }
 
 /// Vertex k is joined to three earlier vertices, preferably early ones: few hubs, many vertices of low
 /// degree.

@@ -40,13 +40,6 @@ FillCount eliminated(const SparseMatrix<double>& matrix, const std::vector<index
   return count;
 }
 
-Graph graph_of_problem(const std::string& problem, index_t n) {
-  GenerateOptions generator;
-  generator.problem = problem;
-  generator.n = n;
-  return graph_of(generate(generator));
-}
-
 TEST(FillOrder, every_method_permutes_every_awkward_graph) {
   for (const NamedMatrix& named : tricky_matrices())
     for (const OrderingMethod method : available_methods()) {

@@ -19,6 +19,14 @@ inline order_detail::Graph graph_of(const SparseMatrix<double>& matrix) {
   return order_detail::adjacency(matrix.pattern, {}, false);
 }
 
+/// Of a problem of generate().
+inline order_detail::Graph graph_of_problem(const std::string& problem, index_t n) {
+  GenerateOptions generator;
+  generator.problem = problem;
+  generator.n = n;
+  return graph_of(generate(generator));
+}
+
 using Edges = std::vector<std::pair<index_t, index_t>>;
 
 struct NamedMatrix {
@@ -78,6 +86,20 @@ inline SparseMatrix<double> grid(index_t side, index_t unknowns = 1) {
       if (y + 1 < side) couple(point, point + side);
     }
   return from_edges(side * side * unknowns, edges);
+}
+
+/// `layers` grids of side × side, one above the other, 7-point.
+inline SparseMatrix<double> slab(index_t side, index_t layers) {
+  Edges edges;
+  for (index_t z = 0; z < layers; ++z)
+    for (index_t y = 0; y < side; ++y)
+      for (index_t x = 0; x < side; ++x) {
+        const index_t point = (z * side + y) * side + x;
+        if (x + 1 < side) edges.emplace_back(point, point + 1);
+        if (y + 1 < side) edges.emplace_back(point, point + side);
+        if (z + 1 < layers) edges.emplace_back(point, point + side * side);
+      }
+  return from_edges(side * side * layers, edges);
 }
 
 /// A grid with one more vertex that is joined to all of its points.
