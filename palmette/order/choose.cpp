@@ -115,13 +115,12 @@ std::vector<index_t> order_core(const Graph& graph, const Dissect& dissect) {
   return order;
 }
 
-std::vector<index_t> dissect_ours(const Graph& graph, index_t largest_whole, int threads) {
-  ThreadTeam team(threads);
+std::vector<index_t> dissect_ours(const Graph& graph, index_t largest_whole, ThreadTeam& team) {
   return order_core(graph, [&](const Graph& part) { return dissection_order(part, largest_whole, team); });
 }
 
-std::vector<index_t> dissect(const Graph& graph, OrderingMethod method, int threads) {
-  if (method == OrderingMethod::nd) return dissect_ours(graph, small_region, threads);
+std::vector<index_t> dissect(const Graph& graph, OrderingMethod method, ThreadTeam& team) {
+  if (method == OrderingMethod::nd) return dissect_ours(graph, small_region, team);
   return method == OrderingMethod::metis ? order_core(graph, metis_order) : order_core(graph, scotch_order);
 }
 
@@ -176,9 +175,10 @@ struct Candidate {
   double flops = 0;
 };
 
-Candidate dissection_of(const Graph& graph, const MergedGraph& merged, OrderingMethod method, int threads) {
+Candidate dissection_of(const Graph& graph, const MergedGraph& merged, OrderingMethod method,
+                        ThreadTeam& team) {
   const Graph& small = merged.graph_of(graph);
-  std::vector<index_t> order = dissect(small, method, threads);
+  std::vector<index_t> order = dissect(small, method, team);
   // Vertices with the same neighbours need not be told apart to count.
   const bool counts_small = !merged.merged || merged.alike;
   const double flops = counts_small ? fill_count(small, order).flops : 0;
@@ -188,12 +188,12 @@ Candidate dissection_of(const Graph& graph, const MergedGraph& merged, OrderingM
 }
 
 /// AMD and, if it may pay, nested dissection.
-Candidate best_of_ours(const Graph& graph, const MergedGraph& merged, int threads) {
+Candidate best_of_ours(const Graph& graph, const MergedGraph& merged, ThreadTeam& team) {
   const Graph& small = merged.graph_of(graph);
   switch (mesh_of(graph, small)) {
-    case Mesh::space: return dissection_of(graph, merged, OrderingMethod::nd, threads);
+    case Mesh::space: return dissection_of(graph, merged, OrderingMethod::nd, team);
     case Mesh::plane:  // far too few flops for a second opinion: not counted
-      return {{OrderingMethod::nd, merged.expand(dissect_ours(small, plane_region, threads))}, 0};
+      return {{OrderingMethod::nd, merged.expand(dissect_ours(small, plane_region, team))}, 0};
     case Mesh::none: break;
   }
   AmdOrder amd = amd_order(graph);
@@ -203,18 +203,18 @@ Candidate best_of_ours(const Graph& graph, const MergedGraph& merged, int thread
   if (!nested_dissection_may_pay(best.flops, small)) return {std::move(best.order), 0};
   // exact, like the counts that it is compared with
   if (graph.weight.empty()) best.flops = fill_count(graph, best.order.order).flops;
-  Candidate dissected = dissection_of(graph, merged, OrderingMethod::nd, threads);
+  Candidate dissected = dissection_of(graph, merged, OrderingMethod::nd, team);
   return dissected.flops < best.flops ? std::move(dissected) : std::move(best);
 }
 
 /// The order with the fewer flops: ours or, if trying METIS may pay, that of METIS.
-FillOrder order_automatically(const Graph& graph, int threads) {
+FillOrder order_automatically(const Graph& graph, ThreadTeam& team) {
   const MergedGraph merged = merge(graph);
   const Graph& small = merged.graph_of(graph);
-  Candidate best = best_of_ours(graph, merged, threads);
+  Candidate best = best_of_ours(graph, merged, team);
   if (has_metis() &&
       best.flops >= flops_for_second_opinion * static_cast<double>(small.n + small.start.back())) {
-    Candidate second = dissection_of(graph, merged, OrderingMethod::metis, threads);
+    Candidate second = dissection_of(graph, merged, OrderingMethod::metis, team);
     if (second.flops < best.flops) best = std::move(second);
   }
   return std::move(best.order);
@@ -229,15 +229,15 @@ bool nested_dissection_may_pay(double amd_flops, const Graph& merged) {
 
 namespace {
 
-FillOrder order_as_numbered(const Graph& graph, OrderingMethod method, int threads) {
+FillOrder order_as_numbered(const Graph& graph, OrderingMethod method, ThreadTeam& team) {
   switch (method) {
-    case OrderingMethod::automatic: return order_automatically(graph, threads);
+    case OrderingMethod::automatic: return order_automatically(graph, team);
     case OrderingMethod::amd: return {method, amd_order(graph).order};
     case OrderingMethod::nd:
     case OrderingMethod::metis:
     case OrderingMethod::scotch: {
       const MergedGraph merged = merge(graph);
-      return {method, merged.expand(dissect(merged.graph_of(graph), method, threads))};
+      return {method, merged.expand(dissect(merged.graph_of(graph), method, team))};
     }
     default: return {OrderingMethod::natural, identity_order(graph.n)};
   }
@@ -247,11 +247,11 @@ FillOrder order_as_numbered(const Graph& graph, OrderingMethod method, int threa
 
 FillOrder order_graph(const Graph& graph, OrderingMethod method, int threads) {
   require_available(method);
-  const bool may_renumber = method == OrderingMethod::automatic || method == OrderingMethod::nd;
-  if (!may_renumber || !is_scattered(graph)) return order_as_numbered(graph, method, threads);
   ThreadTeam team(threads);
+  const bool may_renumber = method == OrderingMethod::automatic || method == OrderingMethod::nd;
+  if (!may_renumber || !is_scattered(graph)) return order_as_numbered(graph, method, team);
   const std::vector<index_t> near = breadth_first_order(graph);
-  FillOrder made = order_as_numbered(renumbered(graph, near, team), method, threads);
+  FillOrder made = order_as_numbered(renumbered(graph, near, team), method, team);
   for (index_t& vertex : made.order) vertex = near[vertex];
   return made;
 }

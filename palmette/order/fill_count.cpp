@@ -4,9 +4,8 @@
 #include <algorithm>
 
 namespace palmette::order_detail {
-namespace {
 
-/// Elimination tree of the permuted graph; −1 for roots. Paths are compressed through `ancestor`.
+/// Paths are compressed through `ancestor`.
 std::vector<index_t> elimination_tree(const Graph& graph, const std::vector<index_t>& order,
                                       const std::vector<index_t>& place) {
   std::vector<index_t> parent(order.size(), -1), ancestor(order.size(), -1);
@@ -24,6 +23,8 @@ std::vector<index_t> elimination_tree(const Graph& graph, const std::vector<inde
   }
   return parent;
 }
+
+namespace {
 
 /// A postorder of the forest, without recursion; children in ascending order.
 std::vector<index_t> postorder(const std::vector<index_t>& parent) {

@@ -19,4 +19,11 @@ struct FillCount {
 /// @source [Gilbert et al. 1994]; [Davis 2006], §4.4-4.5
 FillCount fill_count(const Graph& graph, const std::vector<index_t>& order);
 
+/// The elimination tree of the graph's matrix under an ordering: the parent of each place, −1 for roots.
+/// @param place  length graph.n: the inverse of `order`
+/// @cost O(edges·log n)
+/// @source [Liu 1990]
+std::vector<index_t> elimination_tree(const Graph& graph, const std::vector<index_t>& order,
+                                      const std::vector<index_t>& place);
+
 }  // namespace palmette::order_detail

@@ -32,13 +32,10 @@ TEST(BreadthFirst, balls_tell_the_plane_from_space_and_slabs) {
 
 TEST(BreadthFirst, balls_forget_a_few_long_edges) {
   constexpr index_t side = 100;
-  Edges edges;
-  for (index_t point = 0; point < side * side; ++point) {
-    if ((point + 1) % side != 0) edges.emplace_back(point, point + 1);
-    if (point + side < side * side) edges.emplace_back(point, point + side);
-  }
+  Edges edges = slab_edges(side, 1);
   Dice dice(6);
-  for (int nth = 0; nth < 30; ++nth) edges.emplace_back(dice.below(side * side / 2), 9999 - nth);
+  for (index_t last = side * side - 1, nth = 0; nth < 30; ++nth)
+    edges.emplace_back(dice.below(last / 2), last - nth);
   EXPECT_NEAR(local_dimension(graph_of(from_edges(side * side, edges))), 2, 0.1);
 }
 

@@ -3,10 +3,10 @@
 
 #include <limits>
 #include <numeric>
-#include <utility>
 
 #include "palmette/order/choose.hpp"
 #include "palmette/order/dissection.hpp"
+#include "palmette/order/fill_count.hpp"
 #include "palmette/order/fill_methods.hpp"
 #include "palmette/order/minimum_degree.hpp"
 #include "palmette/order/separator.hpp"
@@ -61,22 +61,6 @@ std::vector<NamedMatrix> larger_matrices() {
                if (at % 3 != 2) edges.emplace_back(at, at + 1);
              return from_edges(6000, edges);
            }()}};
-}
-
-/// Parents in the elimination tree of the graph in this order; −1 at a root.
-std::vector<index_t> tree_of(const Graph& graph, const std::vector<index_t>& order) {
-  std::vector<index_t> place(graph.n), parent(graph.n, -1), top(graph.n);
-  for (index_t at = 0; at < graph.n; ++at) place[order[at]] = at;
-  std::iota(top.begin(), top.end(), 0);
-  for (index_t column = 0; column < graph.n; ++column)
-    for (offset_t edge = graph.start[order[column]]; edge < graph.start[order[column] + 1]; ++edge)
-      for (index_t at = place[graph.neighbour[edge]]; at < column;) {
-        const index_t above = std::exchange(top[at], column);
-        if (parent[at] < 0) parent[at] = column;
-        if (above == at || above >= column) break;
-        at = above;
-      }
-  return parent;
 }
 
 TEST(Coarsening, keeps_weights_and_edges_and_does_not_stall_on_stars) {
@@ -200,7 +184,7 @@ TEST(MinimumDegree, writes_branches_of_the_elimination_tree_together) {
   std::vector<index_t> all(graph.n), order(graph.n);
   std::iota(all.begin(), all.end(), 0);
   HaloMinimumDegree().order(finest_level(graph), all, order);
-  const std::vector<index_t> parent = tree_of(graph, order);
+  const std::vector<index_t> parent = elimination_tree(graph, order, Permutation(order).old_to_new());
   std::vector<index_t> size(graph.n, 1), first(graph.n);
   std::iota(first.begin(), first.end(), 0);
   index_t together = 0;

@@ -88,8 +88,8 @@ inline SparseMatrix<double> grid(index_t side, index_t unknowns = 1) {
   return from_edges(side * side * unknowns, edges);
 }
 
-/// `layers` grids of side × side, one above the other, 7-point.
-inline SparseMatrix<double> slab(index_t side, index_t layers) {
+/// `layers` grids of side × side, one above the other, 7-point; 5-point if there is one.
+inline Edges slab_edges(index_t side, index_t layers) {
   Edges edges;
   for (index_t z = 0; z < layers; ++z)
     for (index_t y = 0; y < side; ++y)
@@ -99,18 +99,17 @@ inline SparseMatrix<double> slab(index_t side, index_t layers) {
         if (y + 1 < side) edges.emplace_back(point, point + side);
         if (z + 1 < layers) edges.emplace_back(point, point + side * side);
       }
-  return from_edges(side * side * layers, edges);
+  return edges;
+}
+inline SparseMatrix<double> slab(index_t side, index_t layers) {
+  return from_edges(side * side * layers, slab_edges(side, layers));
 }
 
 /// A grid with one more vertex that is joined to all of its points.
 inline SparseMatrix<double> grid_with_dense_row(index_t side) {
-  Edges edges;
+  Edges edges = slab_edges(side, 1);
   const index_t points = side * side;
-  for (index_t point = 0; point < points; ++point) {
-    if ((point + 1) % side != 0) edges.emplace_back(point, point + 1);
-    if (point + side < points) edges.emplace_back(point, point + side);
-    edges.emplace_back(point, points);
-  }
+  for (index_t point = 0; point < points; ++point) edges.emplace_back(point, points);
   return from_edges(points + 1, edges);
 }
 
