@@ -149,7 +149,7 @@ double unknowns_times_entries(const Graph& graph) {
 /// What kind of large mesh a graph is, if any.
 enum class Mesh { none, plane, space };
 
-/// Whether a mesh can be drawn in the plane without crossings, and minimum degree lacks the first cuts.
+/// Whether a graph looks like a planar mesh, and is so large that cuts above minimum degree pay.
 bool is_large_and_planar(const Graph& graph, double dimension) {
   if (graph.n < fewest_in_plane || dimension < plane_begins || dimension > plane_ends) return false;
   const Degrees degrees(graph);
