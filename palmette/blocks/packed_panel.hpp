@@ -115,6 +115,8 @@ struct RhsPanel {
   index_t cols = 0;
   offset_t ld = 0;          ///< 0: packed in chunks
   bool conjugated = false;  ///< a transposed product conjugates the entries
+  offset_t ahead = 0;       ///< packed: as in PackedPanel
+  offset_t rows_ahead = 0;  ///< from a row of the result to one that is prefetched, in scalars; 0: none
 };
 
 enum class IntoRows { overwrite, add, subtract };
@@ -131,9 +133,10 @@ void multiply_rhs_transposed(const RhsPanel<T>& a, const RowPlaces& places, RhsR
 /// The operands of products with a packed panel.
 template <class T>
 struct SupernodeRhs {
-  RhsRows<T> own;      ///< w rows
-  SplitRows<T> local;  ///< addressed by RowPlaces
-  RhsRows<T> spare;    ///< w rows; used if the panel is square
+  RhsRows<T> own;           ///< w rows
+  SplitRows<T> local;       ///< addressed by RowPlaces
+  RhsRows<T> spare;         ///< w rows; used if the panel is square
+  offset_t rows_ahead = 0;  ///< from a row of `own` to one that is prefetched, in scalars; 0: none
 };
 /// The products of packed_forward and packed_backward for several right-hand sides.
 template <class T>

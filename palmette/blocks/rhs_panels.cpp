@@ -128,19 +128,33 @@ struct Tile {
     }
   };
 
+  /// Rows that lie `ahead` of those of a tile; 0: none. Here and below a few lines at a time are asked for: a
+  /// core has some dozens of requests on the way, and loads behind a longer burst of them wait.
+  template <int Rows>
+  static PALMETTE_INLINE void prefetch_rows(T* const* place, offset_t ahead) {
+    if (ahead == 0) return;
+    unrolled<Rows>([&](auto row) PALMETTE_INLINE {
+      unrolled<Registers>(
+          [&](auto r) PALMETTE_INLINE { __builtin_prefetch(place[row] + ahead + r * Width, 1, 2); });
+    });
+  }
+
   /// A chunk whose columns lie `step` apart, times x.
   struct Product {
     offset_t step;
     index_t cols;
     RhsRows<const T> x;
     IntoRows into;
+    offset_t ahead;  ///< from an entry to one that is prefetched
   };
   template <int Rows>
   static void rows_kernel(const T* a, const Product& product, T* const* place) {
     Sums<Rows> sums;
     const T* given = product.x.data;
-    for (index_t column = 0; column < product.cols; ++column, given += product.x.stride, a += product.step)
+    for (index_t column = 0; column < product.cols; ++column, given += product.x.stride, a += product.step) {
+      __builtin_prefetch(a + product.ahead, 0, 2);
       sums.add(given, [&](int row) PALMETTE_INLINE { return a[row]; });
+    }
     sums.put(product.into, [&](int row) PALMETTE_INLINE { return place[row]; });
   }
   static constexpr int most_rows = std::min(tile_rows<T, Registers>(), chunk<T>);
@@ -154,13 +168,9 @@ struct Tile {
       for (index_t k = 0; k < rows; ++k) place[k] = out.row(places[first + k]);
       const T* const a = panel.values + (panel.ld > 0 ? first : offset_t{first} * panel.cols);
       const offset_t step = panel.ld > 0 ? panel.ld : rows;
-      // The next chunk of a column-major panel is one cache line of each column, which hardware does not
-      // predict: prefetch it.
-      if (panel.ld > 0)
-        for (index_t column = 0; column < panel.cols; ++column)
-          __builtin_prefetch(a + chunk<T> + column * step, 0, 2);
-      const Product product{step, panel.cols, x, into};
+      const Product product{step, panel.cols, x, into, panel.ahead};
       over_tiles<most_rows>(rows, [&]<int Rows>(index_t row) PALMETTE_INLINE {
+        prefetch_rows<Rows>(place + row, panel.rows_ahead);
         rows_kernel<Rows>(a + row, product, place + row);
       });
     }
@@ -168,11 +178,12 @@ struct Tile {
 
   /// own ← B⁻¹·own for the triangular block of a packed panel. From the last rows to the first, so that rows
   /// which are still read keep their values; entries beyond the diagonal of a tile are not read.
-  static void multiply_triangle(const PackedPanel<T>& panel, RhsRows<T> own) {
+  static void multiply_triangle(const PackedPanel<T>& panel, RhsRows<T> own, offset_t rows_ahead) {
     const auto tile = [&]<int Rows>(const T* a, index_t step, index_t first) PALMETTE_INLINE {
       T* place[Rows];
       for (int row = 0; row < Rows; ++row) place[row] = own.row(first + row);
-      rows_kernel<Rows>(a, {step, first + Rows, own, IntoRows::overwrite}, place);
+      prefetch_rows<Rows>(place, rows_ahead);
+      rows_kernel<Rows>(a, {step, first + Rows, own, IntoRows::overwrite, panel.ahead}, place);
     };
     for (index_t first = (panel.width - 1) / chunk<T> * chunk<T>; first >= 0; first -= chunk<T>) {
       const index_t rows = std::min<index_t>(chunk<T>, panel.width - first);
@@ -211,6 +222,14 @@ struct Tile {
         return entry<conjugated>(a[k + c * step]);
       });
   }
+  template <int Columns>
+  static PALMETTE_INLINE void put_columns(const Sums<Columns>& sums, IntoRows into, RhsRows<T> out,
+                                          offset_t rows_ahead) {
+    T* place[Columns];
+    for (int c = 0; c < Columns; ++c) place[c] = out.row(c);
+    prefetch_rows<Columns>(place, rows_ahead);
+    sums.put(into, [&](int c) PALMETTE_INLINE { return place[c]; });
+  }
   template <int Columns, bool conjugated>
   static void columns_kernel(const TransposedProduct& product, index_t column) {
     const RhsPanel<T>& panel = product.panel;
@@ -225,7 +244,7 @@ struct Tile {
             sums, panel.values + offset_t{first} * panel.cols + offset_t{column} * rows, rows, rows,
             [&](index_t k) PALMETTE_INLINE { return row(first + k); });
       }
-    sums.put(product.into, [&](int c) PALMETTE_INLINE { return product.out.row(column + c); });
+    put_columns(sums, product.into, product.out.from(column), panel.rows_ahead);
   }
   template <bool conjugated>
   static void multiply_transposed(const TransposedProduct& product) {
@@ -241,7 +260,13 @@ struct Tile {
     RhsRows<const T> z;  ///< w rows; may be `own` unless the panel is square
     const SplitRows<const T>& local;
     RhsRows<T> own;
+    offset_t rows_ahead;
   };
+  /// What lies `ahead` of some columns of a packed chunk.
+  template <int Columns>
+  static PALMETTE_INLINE void prefetch_columns(const T* a, index_t rows, offset_t ahead) {
+    unrolled<Columns>([&](auto c) PALMETTE_INLINE { __builtin_prefetch(a + ahead + c * rows, 0, 2); });
+  }
   /// Columns of [B⁻¹; C·B⁻¹] from `column` on, within one chunk's width, times [z; −x].
   template <int Columns, bool conjugated>
   static void packed_columns_kernel(const BackwardRun& run, index_t column) {
@@ -255,6 +280,7 @@ struct Tile {
       const offset_t before =
           panel.square ? offset_t{first} * panel.width : packed_block_entries(chunk<T>, first, false);
       const T* const a = panel.values + before + offset_t{column} * rows;
+      prefetch_columns<Columns>(a, rows, panel.ahead);
       add_rows<conjugated, false>(sums, a + skipped, rows, rows - skipped, [&](index_t k) PALMETTE_INLINE {
         return run.z.row(first + skipped + k);
       });
@@ -262,12 +288,13 @@ struct Tile {
     const T* const below = panel.values + packed_block_entries(chunk<T>, panel.width, panel.square);
     for (index_t first = 0; first < panel.rows_below; first += chunk<T>) {
       const index_t rows = std::min<index_t>(chunk<T>, panel.rows_below - first);
-      add_rows<conjugated, true>(sums, below + offset_t{first} * panel.width + offset_t{column} * rows, rows,
-                                 rows, [&](index_t k) PALMETTE_INLINE {
-                                   return run.local.row(run.places[first + k]);
-                                 });
+      const T* const a = below + offset_t{first} * panel.width + offset_t{column} * rows;
+      prefetch_columns<Columns>(a, rows, panel.ahead);
+      add_rows<conjugated, true>(sums, a, rows, rows, [&](index_t k) PALMETTE_INLINE {
+        return run.local.row(run.places[first + k]);
+      });
     }
-    sums.put(IntoRows::overwrite, [&](int c) PALMETTE_INLINE { return run.own.row(column + c); });
+    put_columns(sums, IntoRows::overwrite, run.own.from(column), run.rows_ahead);
   }
   template <bool conjugated>
   static void packed_backward(const BackwardRun& run) {
@@ -351,7 +378,11 @@ void multiply_rhs(const RhsPanel<T>& a, RhsRows<const T> x, IntoRows into, const
   const index_t strip = a.ld > 0 ? strip_rows : a.rows;
   for (index_t first = 0; first < a.rows; first += strip) {
     const index_t rows = std::min(strip, a.rows - first);
-    const RhsPanel<T> part{a.values + first, rows, a.cols, a.ld, false};
+    RhsPanel<T> part = a;
+    part.values += first;
+    part.rows = rows;
+    // The next chunk of a column-major panel is one line of each column, which hardware does not predict.
+    if (a.ld > 0) part.ahead = chunk<T>;
     const RowPlaces at{places.start + first, places.list != nullptr ? places.list + first : nullptr, rows};
     over_groups_of<T>(a.cols, x.stride, [&]<int Width, int Registers>(index_t rhs) {
       Tile<T, Width, Registers>::multiply(part, rhs_from(x, rhs), into, at, rhs_from(out, rhs));
@@ -373,42 +404,32 @@ void multiply_rhs_transposed(const RhsPanel<T>& a, const RowPlaces& places, RhsR
   });
 }
 
-/// Prefetch as many entries as the panel has, as far `ahead` of it as it says. Kernels broadcast its entries
-/// one by one, so that the processor's own prefetching sees no stream.
-template <class T>
-PALMETTE_INLINE inline void prefetch_ahead(const PackedPanel<T>& panel) {
-  constexpr offset_t line = 64 / static_cast<offset_t>(sizeof(T));
-  const offset_t entries = packed_entries(sizeof(T), panel.width, panel.rows_below, panel.square);
-  for (offset_t at = 0; at < entries; at += line) __builtin_prefetch(panel.values + panel.ahead + at, 0, 2);
-}
-
 template <class T>
 void packed_forward_rhs(const PackedPanel<T>& panel, const RowPlaces& places, const SupernodeRhs<T>& at) {
-  prefetch_ahead(panel);
   const T* const below = panel.values + packed_block_entries(chunk<T>, panel.width, panel.square);
-  const RhsPanel<T> c{below, panel.rows_below, panel.width, 0, false};
+  const RhsPanel<T> c{below, panel.rows_below, panel.width, 0, false, panel.ahead};
   multiply_rhs<T>(c, at.own, IntoRows::subtract, places, at.local);
   if (panel.square) {
     copy_rows<T>(at.own, panel.width, at.spare);
-    return multiply_rhs<T>({panel.values, panel.width, panel.width, 0, false}, at.spare,
-                           IntoRows::overwrite, {0, nullptr, panel.width}, at.own);
+    const RhsPanel<T> block{panel.values, panel.width, panel.width, 0, false, panel.ahead, at.rows_ahead};
+    return multiply_rhs<T>(block, at.spare, IntoRows::overwrite, {0, nullptr, panel.width}, at.own);
   }
   over_groups_of<T>(panel.width, at.own.stride, [&]<int Width, int Registers>(index_t rhs) {
-    Tile<T, Width, Registers>::multiply_triangle(panel, rhs_from(at.own, rhs));
+    Tile<T, Width, Registers>::multiply_triangle(panel, rhs_from(at.own, rhs), at.rows_ahead);
   });
 }
 
 template <class T>
 void packed_backward_rhs(bool adjoint, const PackedPanel<T>& panel, const RowPlaces& places,
                            const SupernodeRhs<T>& at) {
-  prefetch_ahead(panel);
   if (panel.square) copy_rows<T>(at.own, panel.width, at.spare);
   const RhsRows<const T> z = panel.square ? at.spare : at.own;
   const SplitRows<const T> local = at.local;
   over_groups_of<T>(panel.width, at.own.stride, [&]<int Width, int Registers>(index_t rhs) {
     using NumRhs = Tile<T, Width, Registers>;
     const SplitRows<const T> known = rhs_from(local, rhs);
-    const typename NumRhs::BackwardRun run{panel, places, rhs_from(z, rhs), known, rhs_from(at.own, rhs)};
+    const typename NumRhs::BackwardRun run{panel, places,        rhs_from(z, rhs),
+                                           known, rhs_from(at.own, rhs), at.rows_ahead};
     if (is_complex_v<T> && adjoint) NumRhs::template packed_backward<is_complex_v<T>>(run);
     else NumRhs::template packed_backward<false>(run);
   });

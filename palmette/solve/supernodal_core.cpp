@@ -16,7 +16,8 @@ offset_t padded(offset_t rows) { return (rows + 31) / 16 * 16; }
 
 /// How far ahead rows of several right-hand sides are prefetched: they come from memory, and the processor's
 /// own prefetching ends with a page, which holds nine rows of fifty right-hand sides.
-constexpr offset_t rows_ahead_bytes = 16384;
+template <class T>
+constexpr offset_t rows_fetched_ahead = 16384 / offset_t{sizeof(T)};
 
 /// What both sweeps share: the triangle, the block of right-hand sides and the threads' memory.
 template <class T>
@@ -27,6 +28,7 @@ struct SweepRhs {
   const SolveReach* reach = nullptr;  ///< what is visited; null: everything
   StreamedTriangles::Pass* pass = nullptr;  ///< brings panels; null: they are in memory
   WorkOffers* offers = nullptr;  ///< of this sweep; null: threads do not help each other
+  offset_t rows_ahead = 0;       ///< as in SupernodeVectors
 
   void need_panel(index_t s) const {
     if (pass != nullptr) pass->need(s);
@@ -43,17 +45,6 @@ struct SweepRhs {
   /// One right-hand side is gathered in a short vector; rows of several are whole lines, and stay where they
   /// are.
   bool gathers() const { return stride == 1; }
-  /// Prefetch as many rows as supernode s has, some way behind these (backward: before them).
-  PALMETTE_INLINE void prefetch_rows_after(index_t s, bool backward) const {
-    if (gathers()) return;
-    constexpr offset_t line = 64, scalar = sizeof(T);
-    const offset_t ahead = rows_ahead_bytes / scalar;
-    const offset_t end = offset_t{symbolic().n} * stride;
-    const offset_t from = offset_t{symbolic().supernode_begin[s]} * stride + (backward ? -ahead : ahead);
-    const offset_t to = std::min(end, from + offset_t{symbolic().width(s)} * stride);
-    for (offset_t at = std::max<offset_t>(0, from); at < to; at += line / scalar)
-      __builtin_prefetch(kept().data + at, 1, 2);
-  }
   RhsRows<T> own_rows(index_t group, int thread) const {
     return gathers() ? local(thread) : kept().from(structure().column_begin(group));
   }
@@ -96,7 +87,7 @@ struct SweepRhs {
   }
   SupernodeVectors<T> vectors(index_t s, const GroupVectors& all) const {
     return {structure().local_rows(s), {own(s, all), stride},
-            all.local, all.spare, all.row_values, all.offers};
+            all.local, all.spare, all.row_values, rows_ahead, all.offers};
   }
   /// For the backward sweep, which only reads the rows below: where they are kept, if they are.
   SupernodeVectors<T> known_vectors(index_t s, const GroupVectors& all) const {
@@ -132,7 +123,6 @@ class ForwardBody final : public SweepBody {
       if (reach() != nullptr && !reach()->forward(s)) continue;
       num_rhs_.need_panel(s);
       num_rhs_.triangle.prefetch_after(s, false);
-      num_rhs_.prefetch_rows_after(s, false);
       if (num_rhs_.gathers() && num_rhs_.triangle.is_packed(s))
         num_rhs_.triangle.eliminate_packed(s, num_rhs_.own(s, vectors), vectors.local.first);
       else num_rhs_.triangle.eliminate(s, num_rhs_.vectors(s, vectors));
@@ -187,7 +177,6 @@ class BackwardBody final : public SweepBody {
       if (reach() != nullptr && !reach()->backward(s)) continue;
       num_rhs_.need_panel(s);
       num_rhs_.triangle.prefetch_after(s, true);
-      num_rhs_.prefetch_rows_after(s, true);
       if (num_rhs_.gathers() && num_rhs_.triangle.is_packed(s))
         num_rhs_.triangle.substitute_packed(adjoint_, s, num_rhs_.own(s, vectors), vectors.local.first);
       else num_rhs_.triangle.substitute(adjoint_, s, num_rhs_.known_vectors(s, vectors));
@@ -333,8 +322,10 @@ void SupernodalCore<T>::sweep(const SweepStep& step, const CoreRun<T>& run, cons
   std::optional<WorkOffers> offers;
   if (run.method == SolveMethod::sync_free && run.team != nullptr && stride == 1)
     offers.emplace(run.team->size());
-  const SweepRhs<T> rhs{triangle,          run.workspace, stride, course.reach, course.pass.get(),
-                        offers ? &*offers : nullptr};
+  const SweepRhs<T> rhs{triangle,          run.workspace,
+                        stride,            course.reach,
+                        course.pass.get(), offers ? &*offers : nullptr,
+                        step.forward ? rows_fetched_ahead<T> : -rows_fetched_ahead<T>};
   const auto run_body = [&](SweepBody& body) {
     EngineState& state = run.workspace.state(run.slot + (step.forward ? 0 : 1), schedule);
     run.workspace.called(run_sweep(run.method, {schedule, state, body, run.team}));

@@ -417,23 +417,24 @@ void SupernodalTriangle<T>::solve_guarded_transposed(bool adjoint, index_t s, Rh
 }
 
 template <class T>
-void SupernodalTriangle<T>::multiply_inverse(index_t s, RhsRows<const T> x, RhsRows<T> out) const {
+void SupernodalTriangle<T>::multiply_inverse(index_t s, const SupernodeVectors<T>& at) const {
   const DenseView<const T> m = inverse(s);
   for (index_t row = 0; row < m.rows; row += strip_rows) {
     const index_t rows = std::min(strip_rows, m.rows - row);
-    multiply_rhs<T>({m.data + row, rows, row + rows, m.ld, false}, x, IntoRows::overwrite,
-                      {row, nullptr, rows}, out);
+    multiply_rhs<T>({m.data + row, rows, row + rows, m.ld, false, 0, at.rows_ahead}, at.spare,
+                    IntoRows::overwrite, {row, nullptr, rows}, at.own);
   }
 }
 
 template <class T>
-void SupernodalTriangle<T>::multiply_inverse_transposed(bool adjoint, index_t s, RhsRows<const T> x,
-                                                        RhsRows<T> out) const {
+void SupernodalTriangle<T>::multiply_inverse_transposed(bool adjoint, index_t s,
+                                                        const SupernodeVectors<T>& at) const {
   const DenseView<const T> m = inverse(s);
   for (index_t column = 0; column < m.cols; column += strip_rows) {
     const index_t columns = std::min(strip_rows, m.cols - column), rows = m.rows - column;
-    multiply_rhs_transposed<T>({m.data + column + column * m.ld, rows, columns, m.ld, adjoint},
-                                 {column, nullptr, rows}, x, IntoRows::overwrite, out.from(column));
+    multiply_rhs_transposed<T>(
+        {m.data + column + column * m.ld, rows, columns, m.ld, adjoint, 0, at.rows_ahead},
+        {column, nullptr, rows}, at.spare, IntoRows::overwrite, at.own.from(column));
   }
 }
 
@@ -442,10 +443,10 @@ void SupernodalTriangle<T>::eliminate(index_t s, const SupernodeVectors<T>& at) 
   const index_t width = structure_.symbolic().width(s);
   if (at.own.stride == 1) return eliminate_one(s, at);
   if (form_[s] == Form::packed)
-    return packed_forward_rhs<T>(packed(s, false), at.rows, {at.own, at.local, at.spare});
+    return packed_forward_rhs<T>(packed(s, false), at.rows, {at.own, at.local, at.spare, at.rows_ahead});
   gather_rows<T>(places(s), width, at.own, at.spare);
   if (form_[s] == Form::inverted) {
-    multiply_inverse(s, at.spare, at.own);
+    multiply_inverse(s, at);
   } else {
     solve_guarded(s, at.spare);
     copy_rows<T>(at.spare, width, at.own);
@@ -460,13 +461,14 @@ void SupernodalTriangle<T>::substitute(bool adjoint, index_t s, const SupernodeV
   const index_t width = structure_.symbolic().width(s);
   if (at.own.stride == 1) return substitute_one(adjoint, s, at);
   if (form_[s] == Form::packed)
-    return packed_backward_rhs<T>(adjoint, packed(s, true), at.rows, {at.own, at.local, at.spare});
+    return packed_backward_rhs<T>(adjoint, packed(s, true), at.rows,
+                                  {at.own, at.local, at.spare, at.rows_ahead});
   const DenseView<const T> rows = below(s);
   multiply_rhs_transposed<T>({rows.data, rows.rows, rows.cols, rows.ld, adjoint}, at.rows,
                              RhsRows<const T>{at.local.first, at.local.stride}, IntoRows::subtract, at.own);
   if (form_[s] == Form::inverted) {
     copy_rows<T>(at.own, width, at.spare);
-    multiply_inverse_transposed(adjoint, s, at.spare, at.own);
+    multiply_inverse_transposed(adjoint, s, at);
   } else {
     solve_guarded_transposed(adjoint, s, at.own);
   }

@@ -60,6 +60,8 @@ struct SupernodeVectors {
   RhsRows<T> spare;    ///< w rows
   /// for one right-hand side: r scalars; the w before them and sweep_slack behind may be overwritten
   T* row_values;
+  /// for several right-hand sides: from a row of `own` to one that is prefetched, in scalars
+  offset_t rows_ahead = 0;
   OffersOfThread offers = {};  ///< for one right-hand side: threads that wait may help
 };
 
@@ -178,8 +180,8 @@ class SupernodalTriangle {
   void substitute_whole(bool adjoint, index_t s, const SupernodeVectors<T>& at) const;
   void eliminate_one(index_t s, const SupernodeVectors<T>& at) const;
   void substitute_one(bool adjoint, index_t s, const SupernodeVectors<T>& at) const;
-  void multiply_inverse(index_t s, RhsRows<const T> x, RhsRows<T> out) const;
-  void multiply_inverse_transposed(bool adjoint, index_t s, RhsRows<const T> x, RhsRows<T> out) const;
+  void multiply_inverse(index_t s, const SupernodeVectors<T>& at) const;
+  void multiply_inverse_transposed(bool adjoint, index_t s, const SupernodeVectors<T>& at) const;
   const index_t* places(index_t s) const {
     return has_places_[s] ? source_.place + structure_.symbolic().supernode_begin[s] : nullptr;
   }
