@@ -231,26 +231,26 @@ void collect_rhs(const Writer<T>& writer, index_t begin, index_t end, RhsRows<co
   lanes::end_streams();
 }
 
-/// all.row(place of the row)[j] ← the entries of sparse right-hand side j; other rows are not touched.
-template <class T>
-void spread_entries(const EntryRun<T>& run, RhsRows<T> all) {
+/// value(place of the row, j) ← the entries of sparse right-hand side j; other rows are not touched.
+template <class T, class Value>
+void spread_entries(const EntryRun<T>& run, Value&& value) {
   const std::vector<offset_t>& ptr = run.b.pattern.column_ptr;
   for (std::size_t j = 0; j < run.columns.size(); ++j)
     for (offset_t e = ptr[run.columns[j]]; e < ptr[run.columns[j] + 1]; ++e) {
       const index_t row = run.b.pattern.row_index[e];
-      all.row(run.in.place_of(row))[j] =
+      value(run.in.place_of(row), static_cast<index_t>(j)) =
           mapped_value(run.b.values[e], run.in.scale_of(row), run.conjugated);
     }
 }
 
-/// The wanted rows of x ← all.row(place of the row).
-template <class T>
-void collect_entries(const EntryRun<T>& run, RhsRows<const T> all) {
+/// The wanted rows of x ← value(place of the row, j).
+template <class T, class Value>
+void collect_entries(const EntryRun<T>& run, Value&& value) {
   for (std::size_t k = 0; k < run.wanted.size(); ++k) {
     const index_t row = run.wanted[k];
-    const T* const source = all.row(run.out.place_of(row));
     for (index_t j = 0; j < run.x.cols; ++j)
-      run.x(static_cast<index_t>(k), j) = mapped_value(source[j], run.out.scale_of(row), run.conjugated);
+      run.x(static_cast<index_t>(k), j) =
+          mapped_value(value(run.out.place_of(row), j), run.out.scale_of(row), run.conjugated);
   }
 }
 

@@ -4,7 +4,9 @@
 #include "palmette/solve/supernodal_core.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <utility>
 
 #include "palmette/solve/rhs_vectors.hpp"
 
@@ -19,7 +21,16 @@ offset_t padded(offset_t rows) { return (rows + 31) / 16 * 16; }
 template <class T>
 constexpr offset_t rows_fetched_ahead = 16384 / offset_t{sizeof(T)};
 
-/// What both sweeps share: the triangle, the block of right-hand sides and the threads' memory.
+/// Up to so many right-hand sides are kept apart, a vector each, and pass each supernode one after another, so
+/// that all but the first find its panel in cache: side by side they would fill half a register at most, and
+/// move from and to the caller's columns one by one. `with_vectors` has a case for each number up to four.
+index_t most_apart(int scalar_bytes) { return std::clamp<index_t>(packed_rows(scalar_bytes) / 2, 1, 4); }
+index_t stride_of(int scalar_bytes, index_t num_rhs) {
+  return sides_apart(scalar_bytes, num_rhs) == num_rhs ? 1 : padded_rhs(scalar_bytes, num_rhs);
+}
+
+/// What both sweeps share: the triangle, the block of right-hand sides (or one of those that are kept apart)
+/// and the threads' memory.
 template <class T>
 struct SweepRhs {
   const SupernodalTriangle<T>& triangle;
@@ -29,6 +40,14 @@ struct SweepRhs {
   StreamedTriangles::Pass* pass = nullptr;  ///< brings panels; null: they are in memory
   WorkOffers* offers = nullptr;  ///< of this sweep; null: threads do not help each other
   offset_t rows_ahead = 0;       ///< as in SupernodeVectors
+  index_t sides = 1;             ///< that are kept apart; then the stride is 1
+  index_t side = 0;              ///< which of them
+
+  SweepRhs of_side(index_t number) const {
+    SweepRhs one = *this;
+    one.side = number;
+    return one;
+  }
 
   void need_panel(index_t s) const {
     if (pass != nullptr) pass->need(s);
@@ -37,13 +56,14 @@ struct SweepRhs {
   const SymbolicFactor& symbolic() const { return triangle.structure().symbolic(); }
 
   RhsRows<T> boundary(index_t group) const {
-    return {workspace.boundary.data() + structure().boundary_offset(group) * stride, stride};
+    const offset_t before = side * structure().total_boundary();
+    return {workspace.boundary.data() + (before + structure().boundary_offset(group)) * stride, stride};
   }
   /// The vector in the sweep's own numbering.
-  RhsRows<T> kept() const { return {workspace.work.data(), stride}; }
+  RhsRows<T> kept() const { return {workspace.work.data() + offset_t{side} * symbolic().n, stride}; }
 
-  /// One right-hand side is gathered in a short vector; rows of several are whole lines, and stay where they
-  /// are.
+  /// A right-hand side that is alone or apart is gathered in a short vector; rows of several are whole lines,
+  /// and stay where they are.
   bool gathers() const { return stride == 1; }
   RhsRows<T> own_rows(index_t group, int thread) const {
     return gathers() ? local(thread) : kept().from(structure().column_begin(group));
@@ -100,118 +120,177 @@ struct SweepRhs {
   }
 
  private:
-  RhsRows<T> local(int thread) const { return {workspace.thread(thread), stride}; }
-  T* spare(int thread) const {
-    return workspace.thread(thread) + (gathers() ? padded(structure().longest_local()) : 0);
+  offset_t local_length() const { return gathers() ? padded(structure().longest_local()) : 0; }
+  RhsRows<T> local(int thread) const { return {workspace.thread(thread) + side * local_length(), stride}; }
+  T* spare(int thread) const { return workspace.thread(thread) + sides * local_length(); }
+};
+
+/// A block of right-hand sides, or one that is kept apart, and what the sweep reads and writes of it.
+template <class T>
+struct SweepSide {
+  SweepRhs<T> rhs;
+  std::optional<Reader<T>> in;   ///< none: what is kept
+  std::optional<Writer<T>> out;  ///< none: the result is kept
+};
+template <class T>
+std::vector<SweepSide<T>> sides_of(const SweepRhs<T>& rhs, const Reader<T>* in, const Writer<T>* out) {
+  std::vector<SweepSide<T>> sides;
+  for (index_t side = 0; side < rhs.sides; ++side) {
+    SweepSide<T>& one = sides.emplace_back(SweepSide<T>{rhs.of_side(side), {}, {}});
+    if (in != nullptr) one.in = *in;
+    if (out != nullptr) one.out = *out;
+    if (rhs.sides > 1 && in != nullptr) one.in->from = in->from.columns(side, 1);
+    if (rhs.sides > 1 && out != nullptr) one.out->to = out->to.columns(side, 1);
   }
+  return sides;
+}
+
+/// Both sweeps: how a group is run for one block of right-hand sides, or for some that are apart.
+template <class T>
+class GroupBody : public SweepBody {
+ protected:
+  using Vectors = typename SweepRhs<T>::GroupVectors;
+
+  explicit GroupBody(std::vector<SweepSide<T>> sides) : sides_(std::move(sides)) {}
+
+  /// run(vectors of all sides). Their number is known at compile time: most supernodes take so little that a
+  /// loop would count.
+  template <class Run>
+  void with_vectors(index_t group, int thread, Run&& run) const {
+    if (sides_.size() == 1) return run(vectors_of(group, thread, std::make_index_sequence<1>()));
+    if (sides_.size() == 2) return run(vectors_of(group, thread, std::make_index_sequence<2>()));
+    if (sides_.size() == 3) return run(vectors_of(group, thread, std::make_index_sequence<3>()));
+    run(vectors_of(group, thread, std::make_index_sequence<4>()));
+  }
+
+  const SweepRhs<T>& shared() const { return sides_.front().rhs; }  ///< what it says of all sides
+  const SweepGroups& structure() const { return shared().structure(); }
+  const SolveReach* reach() const { return shared().reach; }
+  const std::vector<SweepSide<T>>& sides() const { return sides_; }
+
+ private:
+  template <std::size_t... Side>
+  std::array<Vectors, sizeof...(Side)> vectors_of(index_t group, int thread,
+                                                  std::index_sequence<Side...>) const {
+    return {sides_[Side].rhs.of_group(group, thread)...};
+  }
+  WorkOffers* offers() override { return shared().offers; }
+
+  std::vector<SweepSide<T>> sides_;
 };
 
 template <class T>
-class ForwardBody final : public SweepBody {
+class ForwardBody final : public GroupBody<T> {
  public:
   /// @param in   null: what is kept
   /// @param out  null: the result is kept for the backward sweep
-  ForwardBody(const SweepRhs<T>& num_rhs, const Reader<T>* in, const Writer<T>* out)
-      : num_rhs_(num_rhs), in_(in), out_(out) {}
+  ForwardBody(const SweepRhs<T>& rhs, const Reader<T>* in, const Writer<T>* out)
+      : GroupBody<T>(sides_of(rhs, in, out)) {}
 
   void run_task(index_t group, int thread) override {
     if (reach() != nullptr && !reach()->forward_group(group)) return;
-    const SweepGroups& structure = num_rhs_.structure();
-    begin(group, thread);
-    const typename SweepRhs<T>::GroupVectors vectors = num_rhs_.of_group(group, thread);
-    for (index_t s = structure.supernode_begin(group); s < structure.supernode_end(group); ++s) {
-      if (reach() != nullptr && !reach()->forward(s)) continue;
-      num_rhs_.need_panel(s);
-      num_rhs_.triangle.prefetch_after(s, false);
-      if (num_rhs_.gathers() && num_rhs_.triangle.is_packed(s))
-        num_rhs_.triangle.eliminate_packed(s, num_rhs_.own(s, vectors), vectors.local.first);
-      else num_rhs_.triangle.eliminate(s, num_rhs_.vectors(s, vectors));
-    }
-    if (out_ == nullptr) num_rhs_.keep_own_rows(group, thread);
-    else
-      store_rhs<T>(*out_, structure.column_begin(group), structure.num_columns(group),
-                   num_rhs_.own_rows(group, thread));
-    if (num_rhs_.gathers())
-      copy_rows<T>(num_rhs_.boundary_rows(group, thread), boundary_size(group), num_rhs_.boundary(group));
+    for (const SweepSide<T>& side : this->sides()) begin(side, group, thread);
+    this->with_vectors(group, thread, [&](const auto& vectors) { eliminate(group, vectors); });
+    for (const SweepSide<T>& side : this->sides()) finish(side, group, thread);
   }
 
  private:
-  void begin(index_t group, int thread) {
-    const SweepGroups& structure = num_rhs_.structure();
-    num_rhs_.begin_own_rows(in_, group, thread);
-    const RhsRows<T> boundary = num_rhs_.boundary_rows(group, thread);
+  using GroupBody<T>::reach, GroupBody<T>::structure;
+
+  template <class Vectors>
+  void eliminate(index_t group, const Vectors& vectors) const {
+    const SweepRhs<T>& rhs = this->shared();
+    for (index_t s = structure().supernode_begin(group); s < structure().supernode_end(group); ++s) {
+      if (reach() != nullptr && !reach()->forward(s)) continue;
+      rhs.need_panel(s);
+      rhs.triangle.prefetch_after(s, false);
+      if (rhs.gathers() && rhs.triangle.is_packed(s))
+        for (const auto& all : vectors) rhs.triangle.eliminate_packed(s, rhs.own(s, all), all.local.first);
+      else
+        for (const auto& all : vectors) rhs.triangle.eliminate(s, rhs.vectors(s, all));
+    }
+  }
+  void begin(const SweepSide<T>& side, index_t group, int thread) const {
+    const SweepRhs<T>& rhs = side.rhs;
+    rhs.begin_own_rows(side.in ? &*side.in : nullptr, group, thread);
+    const RhsRows<T> boundary = rhs.boundary_rows(group, thread);
     std::fill_n(boundary.data, offset_t{boundary_size(group)} * boundary.stride, T(0));
-    const SplitRows<T> local = num_rhs_.local_rows(group, thread);
-    for (const index_t child : structure.children(group))
+    const SplitRows<T> local = rhs.local_rows(group, thread);
+    for (const index_t child : structure().children(group))
       if (reach() == nullptr || reach()->forward_group(child))
-        add_at<T>(structure.places_in_parent(child), num_rhs_.boundary(child), local);
+        add_at<T>(structure().places_in_parent(child), rhs.boundary(child), local);
+  }
+  void finish(const SweepSide<T>& side, index_t group, int thread) const {
+    const SweepRhs<T>& rhs = side.rhs;
+    if (!side.out) rhs.keep_own_rows(group, thread);
+    else
+      store_rhs<T>(*side.out, structure().column_begin(group), structure().num_columns(group),
+                   rhs.own_rows(group, thread));
+    if (rhs.gathers())
+      copy_rows<T>(rhs.boundary_rows(group, thread), boundary_size(group), rhs.boundary(group));
   }
   index_t boundary_size(index_t group) const {
-    return static_cast<index_t>(num_rhs_.structure().boundary(group).size());
+    return static_cast<index_t>(structure().boundary(group).size());
   }
-  const SolveReach* reach() const { return num_rhs_.reach; }
-
-  WorkOffers* offers() override { return num_rhs_.offers; }
-
-  SweepRhs<T> num_rhs_;
-  const Reader<T>* in_;
-  const Writer<T>* out_;
 };
 
 template <class T>
-class BackwardBody final : public SweepBody {
+class BackwardBody final : public GroupBody<T> {
  public:
   /// @param in   null: what the forward sweep kept
   /// @param out  null: the result is only kept
-  BackwardBody(const SweepRhs<T>& num_rhs, const Reader<T>* in, const BlockDiagonal<T>* diagonal,
+  BackwardBody(const SweepRhs<T>& rhs, const Reader<T>* in, const BlockDiagonal<T>* diagonal,
                const Writer<T>* out, bool adjoint)
-      : num_rhs_(num_rhs), in_(in), diagonal_(diagonal), out_(out), adjoint_(adjoint) {}
+      : GroupBody<T>(sides_of(rhs, in, out)), diagonal_(diagonal), adjoint_(adjoint) {}
 
   void run_task(index_t task, int thread) override {
-    const SweepGroups& structure = num_rhs_.structure();
-    const index_t group = structure.num_groups() - 1 - task;
+    const index_t group = structure().num_groups() - 1 - task;
     if (reach() != nullptr && !reach()->backward_group(group)) return;
-    begin(group, thread);
-    const typename SweepRhs<T>::GroupVectors vectors = num_rhs_.of_group(group, thread);
-    for (index_t s = structure.supernode_end(group) - 1; s >= structure.supernode_begin(group); --s) {
-      if (reach() != nullptr && !reach()->backward(s)) continue;
-      num_rhs_.need_panel(s);
-      num_rhs_.triangle.prefetch_after(s, true);
-      if (num_rhs_.gathers() && num_rhs_.triangle.is_packed(s))
-        num_rhs_.triangle.substitute_packed(adjoint_, s, num_rhs_.own(s, vectors), vectors.local.first);
-      else num_rhs_.triangle.substitute(adjoint_, s, num_rhs_.known_vectors(s, vectors));
-    }
-    num_rhs_.keep_own_rows(group, thread);
-    if (out_ != nullptr)
-      store_rhs<T>(*out_, structure.column_begin(group), structure.num_columns(group),
-                   num_rhs_.own_rows(group, thread));
+    for (const SweepSide<T>& side : this->sides()) begin(side, group, thread);
+    this->with_vectors(group, thread, [&](const auto& vectors) { substitute(group, vectors); });
+    for (const SweepSide<T>& side : this->sides()) finish(side, group, thread);
   }
 
  private:
-  void begin(index_t group, int thread) {
-    const SweepGroups& structure = num_rhs_.structure();
-    const index_t columns = structure.num_columns(group), first = structure.column_begin(group);
-    const RhsRows<T> own = num_rhs_.own_rows(group, thread);
+  using GroupBody<T>::reach, GroupBody<T>::structure;
+
+  template <class Vectors>
+  void substitute(index_t group, const Vectors& vectors) const {
+    const SweepRhs<T>& rhs = this->shared();
+    for (index_t s = structure().supernode_end(group) - 1; s >= structure().supernode_begin(group); --s) {
+      if (reach() != nullptr && !reach()->backward(s)) continue;
+      rhs.need_panel(s);
+      rhs.triangle.prefetch_after(s, true);
+      if (rhs.gathers() && rhs.triangle.is_packed(s))
+        for (const auto& all : vectors)
+          rhs.triangle.substitute_packed(adjoint_, s, rhs.own(s, all), all.local.first);
+      else
+        for (const auto& all : vectors) rhs.triangle.substitute(adjoint_, s, rhs.known_vectors(s, all));
+    }
+  }
+  void begin(const SweepSide<T>& side, index_t group, int thread) const {
+    const SweepRhs<T>& rhs = side.rhs;
+    const index_t columns = structure().num_columns(group), first = structure().column_begin(group);
+    const RhsRows<T> own = rhs.own_rows(group, thread);
     // Where the forward sweep was not, what is kept is of an earlier solve.
     if (reach() != nullptr && !reach()->forward_group(group))
       std::fill_n(own.data, offset_t{columns} * own.stride, T(0));
     else
-      num_rhs_.begin_own_rows(in_, group, thread);
+      rhs.begin_own_rows(side.in ? &*side.in : nullptr, group, thread);
     if (diagonal_ != nullptr) diagonal_->solve(first, columns, own);
-    if (!num_rhs_.gathers()) return;
-    const RhsRows<T> boundary = num_rhs_.boundary_rows(group, thread);
-    const auto rows = structure.boundary(group);
-    for (std::size_t k = 0; k < rows.size(); ++k) boundary.data[k] = num_rhs_.kept().data[rows[k]];
+    if (!rhs.gathers()) return;
+    const RhsRows<T> boundary = rhs.boundary_rows(group, thread);
+    const auto rows = structure().boundary(group);
+    for (std::size_t k = 0; k < rows.size(); ++k) boundary.data[k] = rhs.kept().data[rows[k]];
+  }
+  void finish(const SweepSide<T>& side, index_t group, int thread) const {
+    side.rhs.keep_own_rows(group, thread);
+    if (side.out)
+      store_rhs<T>(*side.out, structure().column_begin(group), structure().num_columns(group),
+                   side.rhs.own_rows(group, thread));
   }
 
-  const SolveReach* reach() const { return num_rhs_.reach; }
-
-  WorkOffers* offers() override { return num_rhs_.offers; }
-
-  SweepRhs<T> num_rhs_;
-  const Reader<T>* in_;
   const BlockDiagonal<T>* diagonal_;
-  const Writer<T>* out_;
   bool adjoint_;
 };
 
@@ -239,7 +318,7 @@ void SupernodalCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
   // a vector passes through memory one time less. In registers a pass of its own is faster, which goes
   // through the columns in their order; so it is where columns are a multiple of a page apart, since these
   // all map to the same cache lines.
-  const index_t n = parts_.structure->symbolic().n, stride = padded_rhs(sizeof(T), run.num_rhs());
+  const index_t n = parts_.structure->symbolic().n, stride = stride_of(sizeof(T), run.num_rhs());
   const auto passes = [&](offset_t ld, const IndexMap& map) {
     const bool collide = run.num_rhs() > 4 && ld * static_cast<offset_t>(sizeof(T)) % 4096 == 0;
     return map.back != nullptr && (turned_in_registers<T>(stride) || collide);
@@ -271,16 +350,21 @@ std::shared_ptr<const SolveReach> SupernodalCore<T>::reach(const EntryRun<T>& ru
 template <class T>
 void SupernodalCore<T>::solve_entries(const EntryRun<T>& entries, const SolveReach& reach) const {
   const SweepGroups& groups = *parts_.structure;
-  const RhsRows<T> kept{entries.workspace->work.data(), padded_rhs(sizeof(T), entries.x.cols)};
-  for (const index_t group : reach.forward_groups())
-    std::fill_n(kept.row(groups.column_begin(group)), offset_t{groups.num_columns(group)} * kept.stride,
-                T(0));
-  spread_entries(entries, kept);
+  const index_t n = groups.symbolic().n, stride = stride_of(sizeof(T), entries.x.cols);
+  T* const kept = entries.workspace->work.data();
+  for (index_t side = 0; side < sides_apart(sizeof(T), entries.x.cols); ++side)
+    for (const index_t group : reach.forward_groups())
+      std::fill_n(kept + offset_t{side} * n + offset_t{groups.column_begin(group)} * stride,
+                  offset_t{groups.num_columns(group)} * stride, T(0));
+  const auto value = [&](index_t row, index_t rhs) -> T& {
+    return stride == 1 ? kept[offset_t{rhs} * n + row] : kept[offset_t{row} * stride + rhs];
+  };
+  spread_entries(entries, value);
   const CoreRun<T> run{{},         {entries.x, {}}, *entries.workspace, 0, entries.method,
                        entries.team};
   const SweepOrder steps = steps_of_solve(parts_.shape(), entries.transposed);
   for (const SweepStep& step : steps.step) sweep(step, run, nullptr, nullptr, {&reach});
-  collect_entries<T>(entries, kept);
+  collect_entries(entries, value);
 }
 
 template <class T>
@@ -318,14 +402,15 @@ void SupernodalCore<T>::sweep(const SweepStep& step, const CoreRun<T>& run, cons
   if (course.pass) course.pass->begin_step();
   const SupernodalTriangle<T>& triangle = step.upper ? *parts_.upper : *parts_.lower;
   const SweepSchedule& schedule = step.forward ? parts_.structure->forward() : parts_.structure->backward();
-  const index_t stride = padded_rhs(sizeof(T), run.num_rhs());
+  const index_t stride = stride_of(sizeof(T), run.num_rhs());
   std::optional<WorkOffers> offers;
   if (run.method == SolveMethod::sync_free && run.team != nullptr && stride == 1)
     offers.emplace(run.team->size());
   const SweepRhs<T> rhs{triangle,          run.workspace,
                         stride,            course.reach,
                         course.pass.get(), offers ? &*offers : nullptr,
-                        step.forward ? rows_fetched_ahead<T> : -rows_fetched_ahead<T>};
+                        step.forward ? rows_fetched_ahead<T> : -rows_fetched_ahead<T>,
+                        sides_apart(sizeof(T), run.num_rhs())};
   const auto run_body = [&](SweepBody& body) {
     EngineState& state = run.workspace.state(run.slot + (step.forward ? 0 : 1), schedule);
     run.workspace.called(run_sweep(run.method, {schedule, state, body, run.team}));
@@ -338,15 +423,21 @@ void SupernodalCore<T>::sweep(const SweepStep& step, const CoreRun<T>& run, cons
   run_body(body);
 }
 
+index_t sides_apart(int scalar_bytes, index_t num_rhs) {
+  return num_rhs <= most_apart(scalar_bytes) ? std::max<index_t>(num_rhs, 1) : 1;
+}
+
 WorkspaceNeed supernodal_workspace_need(const SweepGroups& structure, int scalar_bytes, index_t num_rhs) {
   const offset_t stride = padded_rhs(scalar_bytes, std::max<index_t>(num_rhs, 1));
   WorkspaceNeed need;
   need.work = structure.symbolic().n * stride;
   need.boundary = structure.total_boundary() * stride;
   // One workspace serves blocks of fewer right-hand sides, too, so its need never shrinks with their number:
-  // the last block may have one, whose vectors are not worked on where they are kept.
+  // the last block may have some that are apart, whose vectors are not worked on where they are kept.
   need.thread = std::max(padded(structure.widest_supernode()) * stride,
-                         padded(structure.widest_supernode()) + padded(structure.longest_local()) +
+                         padded(structure.widest_supernode()) +
+                             std::clamp<index_t>(num_rhs, 1, most_apart(scalar_bytes)) *
+                                 padded(structure.longest_local()) +
                              padded(structure.most_rows_below()));
   return need;
 }

@@ -93,6 +93,10 @@ class SupernodalCore final : public SweepCore<T> {
   SupernodalParts<T> parts_;
 };
 
+/// Into how many vectors, of one right-hand side each, a block of so many is taken apart; 1: the block stays
+/// whole. Each of them gets the bits that it gets alone.
+index_t sides_apart(int scalar_bytes, index_t num_rhs);
+
 /// Scalars that one solve needs, from the structure alone.
 WorkspaceNeed supernodal_workspace_need(const SweepGroups& structure, int scalar_bytes, index_t num_rhs);
 

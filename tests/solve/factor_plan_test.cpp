@@ -152,6 +152,28 @@ TYPED_TEST(factor_plan, columns_a_page_apart_get_the_same_bits_on_their_own_way_
   }
 }
 
+TYPED_TEST(factor_plan, few_columns_get_the_bits_that_each_gets_alone) {
+  using T = TypeParam;
+  for (const Wish& wish : all_wishes<T>(60)) {
+    SCOPED_TRACE(std::string(name_of(wish.kind)) + (wish.hermitian ? " hermitian" : ""));
+    const auto problem = reference::make_problem<T>(wish);
+    const auto plan = plan_solve(reference::naive_factor(problem, wish));
+    for (index_t count = 1; solve_detail::sides_apart(sizeof(T), count) == count; ++count) {
+      const DenseMatrix<T> b = reference::random_dense<T>(problem.dense.rows, count, 21);
+      for (const Operation operation : reference::all_operations) {
+        const DenseMatrix<T> together = reference::solved(plan, operation, b);
+        for (index_t j = 0; j < count; ++j) {
+          DenseMatrix<T> one(b.rows, 1);
+          std::copy_n(b.view().column(j), b.rows, one.view().column(0));
+          const DenseMatrix<T> alone = reference::solved(plan, operation, one);
+          EXPECT_TRUE(std::equal(alone.values.begin(), alone.values.end(), together.view().column(j)))
+              << name_of(operation) << ", column " << j << " of " << count;
+        }
+      }
+    }
+  }
+}
+
 TEST(factor_plan_bits, columns_solved_together_and_later_again_do_not_change) {
   const Wish wish{FactorKind::ldlt, false, 14, 22};
   const auto problem = reference::make_problem<double>(wish);
