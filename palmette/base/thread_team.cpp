@@ -238,7 +238,9 @@ int ThreadTeam::share(const std::function<void(int)>& work, Called called) {
   const RunFigures figures = crew.call(work, threads, false);
   const std::exception_ptr error = crew.take_error();
   crew.leave();
-  hand_overs_.ran(figures, clock_nanoseconds());
+  // In many pieces, a caller that waits may wait for a piece that there is not yet, disturbed or not.
+  if (called == Called::worth_calling || figures.disturbed == 0)
+    hand_overs_.ran(figures, clock_nanoseconds());
   if (error) std::rethrow_exception(error);
   return threads;
 }

@@ -37,7 +37,8 @@ class ThreadTeam {
   /// distribute tasks dynamically, and thread 0 does all tasks that no other thread takes. If another thread
   /// is using the team, the caller works alone.
   /// @param called  `all` for long work in many pieces: the state at the first instant must not decide how
-  ///   many threads work, and a suspended thread delays only its own piece
+  ///   many threads work, and a suspended thread delays only its own piece, so that no thread is paused
+  ///   because of such a run
   /// @returns how many threads were called
   int share(const std::function<void(int thread)>& work, Called called = Called::worth_calling);
 

@@ -1,6 +1,7 @@
 // The thread team: which threads are called, which the caller waits for, and that exceptions reach the
 // caller.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -113,6 +114,55 @@ TEST(thread_team, long_work_calls_all_members_though_they_are_withheld) {
     while (come < 3) std::this_thread::yield();
   }, ThreadTeam::Called::all), 3);
   EXPECT_EQ(come, 3);
+}
+
+/// As long as it lives, this thread and those that it starts share one processor.
+class OneProcessor {
+ public:
+  OneProcessor() {
+    sched_getaffinity(0, sizeof before_, &before_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu)
+      if (CPU_ISSET(cpu, &before_)) CPU_SET(cpu, &one);
+    sched_setaffinity(0, sizeof one, &one);
+  }
+  ~OneProcessor() { sched_setaffinity(0, sizeof before_, &before_); }
+  OneProcessor(const OneProcessor&) = delete;
+  OneProcessor& operator=(const OneProcessor&) = delete;
+
+ private:
+  cpu_set_t before_{};
+};
+
+void spin(std::int64_t milliseconds) {
+  const std::int64_t end = clock_nanoseconds() + milliseconds * 1'000'000;
+  while (clock_nanoseconds() < end) processor_pause();
+}
+
+/// Whether one of some runs, in which two threads take each other's processor and the caller waits, makes the
+/// team pause a thread.
+bool disturbed_runs_pause_a_thread(ThreadTeam::Called called) {
+  HandOvers hand_overs;
+  ThreadTeam team(2, hand_overs);
+  if (team.muster() < 2) ADD_FAILURE() << "no second thread";
+  while (team.threads_now() < 2) spin(1);  // as many threads as processors were expected to be too many
+  for (int repeat = 0; repeat < 30; ++repeat) {
+    std::atomic<bool> come{false};
+    team.share([&](int thread) {
+      if (thread == 1) come = true;
+      while (!come) std::this_thread::yield();
+      spin(thread == 1 ? 20 : 8);
+    }, called);
+    if (team.threads_now() < 2) return true;
+  }
+  return false;
+}
+
+TEST(thread_team, long_work_pauses_nobody_though_its_caller_waits_among_disturbances) {
+  const OneProcessor one;
+  EXPECT_TRUE(disturbed_runs_pause_a_thread(ThreadTeam::Called::worth_calling));
+  EXPECT_FALSE(disturbed_runs_pause_a_thread(ThreadTeam::Called::all));
 }
 
 TEST(thread_team, members_that_have_come_are_waited_for) {
