@@ -21,9 +21,9 @@ offset_t padded(offset_t rows) { return (rows + 31) / 16 * 16; }
 template <class T>
 constexpr offset_t rows_fetched_ahead = 16384 / offset_t{sizeof(T)};
 
-/// Up to so many right-hand sides are kept apart, a vector each, and pass each supernode one after another, so
-/// all but the first find its panel in cache: side by side they would fill half a register at most, and move
-/// from and to the caller's columns one by one. `with_vectors` has a case for each number up to four.
+/// Up to so many right-hand sides are kept apart, a vector each, and pass each supernode one after another,
+/// so all but the first find its panel in cache: side by side they would fill half a register at most, and
+/// move from and to the caller's columns one by one. `with_vectors` has a case for each number up to four.
 index_t most_apart(int scalar_bytes) { return std::clamp<index_t>(packed_rows(scalar_bytes) / 2, 1, 4); }
 index_t stride_of(int scalar_bytes, index_t num_rhs) {
   return sides_apart(scalar_bytes, num_rhs) == num_rhs ? 1 : padded_rhs(scalar_bytes, num_rhs);
