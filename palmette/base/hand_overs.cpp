@@ -12,8 +12,8 @@ constexpr int largest_pause_factor = 1024;
 constexpr std::int64_t pause_of_a_forecast_ns = 50'000'000;
 
 bool is_judged(const RunFigures& figures) {
-  return figures.threads > 1 &&
-         (figures.disturbed == 0 || figures.wall_ns <= HandOvers::longest_judged_ns);
+  const bool is_short = figures.wall_ns <= HandOvers::longest_judged_ns;
+  return figures.threads > 1 && (figures.disturbed == 0 || (is_short && !figures.in_pieces));
 }
 
 bool went_badly(const RunFigures& figures) {

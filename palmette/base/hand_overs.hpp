@@ -14,6 +14,7 @@ struct RunFigures {
   int disturbed = 0;             ///< of these, threads that lost their processor or were woken late
   std::int64_t wall_ns = 0;      ///< from the call to its return
   std::int64_t caller_ns = 0;    ///< part of it during which the caller had a processor
+  bool in_pieces = false;        ///< threads took pieces of work that were not all there at first
 };
 
 /// Decides by the figures of earlier runs. Its size is constant; thread-safe.
@@ -22,8 +23,9 @@ struct RunFigures {
 /// as were disturbed are paused, for a time in proportion to the time lost. So the total loss stays small,
 /// however long the processors stay busy. After the pause all threads are called again; if that fails at
 /// once, the next pause is twice as long in proportion. A loss that undisturbed runs before it outweigh
-/// causes no pause: on a machine that is disturbed now and then, all threads remain the faster choice. Long
-/// runs are not judged: they distribute many tasks, and suspended threads delay only their own.
+/// causes no pause: on a machine that is disturbed now and then, all threads remain the faster choice. Two
+/// kinds of disturbed runs are not judged: long ones, since they distribute many tasks, and suspended threads
+/// delay only their own; and those in pieces, since a caller may wait for a piece that is not there yet.
 class HandOvers {
  public:
   /// Threads to call for the next run, of a team of `size`; 1 ≤ it ≤ size.

@@ -235,12 +235,11 @@ int ThreadTeam::share(const std::function<void(int)>& work, Called called) {
   Crew& crew = this->crew();
   const int threads = count();
   if (threads == 1 || !crew.try_occupy()) return alone();
-  const RunFigures figures = crew.call(work, threads, false);
+  RunFigures figures = crew.call(work, threads, false);
+  figures.in_pieces = called == Called::all;
   const std::exception_ptr error = crew.take_error();
   crew.leave();
-  // In many pieces, a caller that waits may wait for a piece that there is not yet, disturbed or not.
-  if (called == Called::worth_calling || figures.disturbed == 0)
-    hand_overs_.ran(figures, clock_nanoseconds());
+  hand_overs_.ran(figures, clock_nanoseconds());
   if (error) std::rethrow_exception(error);
   return threads;
 }
