@@ -12,6 +12,7 @@
 
 #include "bench/model_cases.hpp"
 #include "palmette/factorize/factorize.hpp"
+#include "palmette/solve/panel_layout.hpp"
 #include "palmette/solve/solve.hpp"
 
 namespace {
@@ -20,7 +21,11 @@ using namespace palmette;
 using bench::Case;
 using bench::Options;
 
-constexpr index_t packed_width = 32, strip_rows = 32;  // as in solve/supernodal_triangle
+using solve_detail::packed_width;
+using solve_detail::SupernodeBundle;
+using solve_detail::SweepGroups;
+
+constexpr index_t strip_rows = 32;  // as in solve/supernodal_triangle
 constexpr offset_t line_entries = 8, ahead_entries = 768, group_columns = 8;
 
 Options defaults() {
@@ -38,6 +43,7 @@ struct Bytes {
   double exact = 0;        ///< entries of the factor without the zeros of relaxed supernodes
   double entries = 0;      ///< with them: triangles and rows below
   double packed = 0;       ///< packed panels
+  double bundles = 0;      ///< packed panels side by side
   double strips = 0;       ///< inverses of wide blocks, in strips of rows
   double triangles = 0;    ///< the same as triangles
   double lines = 0;        ///< rows below wide blocks in whole lines, or panels from their diagonals on
@@ -46,7 +52,7 @@ struct Bytes {
   double runs = 0;         ///< 8 bytes for each run of rows below
   double own_rows = 0;     ///< b and x in the sweep's numbering
 
-  double all() const { return packed + strips + lines + lists + own_rows; }
+  double all() const { return packed + bundles + strips + lines + lists + own_rows; }
 };
 
 /// One block of contiguous columns that a sweep reads.
@@ -57,6 +63,7 @@ struct Piece {
 };
 
 struct Half {
+  const SweepGroups& groups;
   const SymbolicFactor& symbolic;
   const double* panels;   // of the plan
   offset_t num_panels;    // their entries
@@ -89,17 +96,23 @@ double bytes_of_whole(offset_t w, offset_t r) {
 /// The mean of both sweeps.
 Bytes bytes_of(const Half& lower, const Half& upper) {
   const SymbolicFactor& symbolic = lower.symbolic;
+  const auto& bundles = lower.groups.bundles();
   Bytes sum;
+  for (const Half* half : {&lower, &upper})
+    sum.bundles += 4.0 * static_cast<double>(bundles.entries(half->square));
+  for (index_t number = 0; number < bundles.count(); ++number)
+    sum.lists += 4.0 * static_cast<double>(bundle_lanes * (1 + bundles[number].rows_below));
   sum.exact = 8.0 * static_cast<double>(symbolic.nnz_factor);
   sum.own_rows = 16.0 * symbolic.n;
   for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
     const offset_t w = symbolic.width(s), r = symbolic.num_rows_below(s);
     sum.entries += 8.0 * static_cast<double>(w * (w + 1) / 2 + w * r);
-    sum.lists += 4.0 * static_cast<double>(r);
+    if (!bundles.holds(s)) sum.lists += 4.0 * static_cast<double>(r);
     sum.short_lists += 2.0 * static_cast<double>(r);
     const auto rows = symbolic.rows_below(s);
     for (std::size_t k = 0; k < rows.size(); ++k)
       if (k == 0 || rows[k] != rows[k - 1] + 1) sum.runs += 8;
+    if (bundles.holds(s)) continue;
     if (w <= packed_width) {
       for (const Half* half : {&lower, &upper})
         sum.packed += 4.0 * static_cast<double>(packed_entries(8, symbolic.width(s),
@@ -113,30 +126,39 @@ Bytes bytes_of(const Half& lower, const Half& upper) {
   return sum;
 }
 
-/// The pieces of a sweep in its order: a packed panel, a whole one, or the inverse of a block and the rows
-/// below.
-std::vector<Piece> pieces_of(const Half& half) {
-  std::vector<Piece> pieces;
-  offset_t at = 0;
-  for (index_t s = 0; s < half.symbolic.num_supernodes(); ++s) {
-    const index_t w = half.symbolic.width(s), r = half.symbolic.num_rows_below(s);
-    const offset_t held =
-        w <= packed_width ? packed_entries(8, w, r, half.square) : offset_t{w} * w;
-    if (w <= packed_width) {
-      pieces.push_back({half.panels + at, held, 1, held});
-    } else if (half.whole) {
-      const offset_t rows = offset_t{w} + r;
-      pieces.push_back({half.factor + half.symbolic.panel_offset[s], rows, w, rows, true});
-    } else {
-      for (index_t row = 0; row < w; row += strip_rows)
-        pieces.push_back({half.panels + at + row, std::min(strip_rows, w - row),
-                          std::min<offset_t>(w, row + strip_rows), w});
-      if (r > 0) pieces.push_back({half.factor + half.symbolic.panel_offset[s] + w, r, w, offset_t{w} + r});
-    }
-    at += held;
+/// One supernode: a packed panel, a whole one, or the inverse of a block and the rows below.
+void add_pieces(const Half& half, index_t s, const double* panel, std::vector<Piece>& pieces) {
+  const index_t w = half.symbolic.width(s), r = half.symbolic.num_rows_below(s);
+  if (w <= packed_width) {
+    const offset_t held = packed_entries(8, w, r, half.square);
+    pieces.push_back({panel, held, 1, held});
+  } else if (half.whole) {
+    const offset_t rows = offset_t{w} + r;
+    pieces.push_back({half.factor + half.symbolic.panel_offset[s], rows, w, rows, true});
+  } else {
+    for (index_t row = 0; row < w; row += strip_rows)
+      pieces.push_back({panel + row, std::min(strip_rows, w - row),
+                        std::min<offset_t>(w, row + strip_rows), w});
+    if (r > 0) pieces.push_back({half.factor + half.symbolic.panel_offset[s] + w, r, w, offset_t{w} + r});
   }
+}
+
+/// The pieces of a sweep in its order: of each group the bundles, then the other supernodes.
+std::vector<Piece> pieces_of(const Half& half) {
+  const solve_detail::PanelLayout layout = solve_detail::panel_layout(half.groups, 8, half.square);
+  const auto& bundles = half.groups.bundles();
   // Behind the last panel whole registers may be read.
-  if (at > half.num_panels) throw std::logic_error("the panels of this sweep lie in another way");
+  if (layout.end != half.num_panels) throw std::logic_error("the panels of this sweep lie in another way");
+  std::vector<Piece> pieces;
+  for (index_t group = 0; group < half.groups.num_groups(); ++group) {
+    for (index_t number = bundles.begin(group); number < bundles.end(group); ++number) {
+      const SupernodeBundle& bundle = bundles[number];
+      const offset_t held = bundle.entries(half.square);
+      pieces.push_back({half.panels + layout.bundles + bundle.before(half.square), held, 1, held});
+    }
+    for (const auto& one : bundles.singles(group))
+      add_pieces(half, one.supernode, half.panels + layout.offset[one.supernode], pieces);
+  }
   return pieces;
 }
 
@@ -262,11 +284,13 @@ void run_case(const Case& what, const Options& options) {
   const auto symbolic = std::make_shared<const SymbolicFactor>(analyze(matrix.pattern, ordering));
   const auto factor =
       std::make_shared<const Factor<double>>(factorize(matrix, symbolic, ordering, how).value());
-  const SolvePlan<double> plan = plan_solve(factor);
+  const auto structure = plan_structure(symbolic, ScalarType::float64);
+  const SolvePlan<double> plan = plan_solve(factor, {}, structure);
   const PlanValues<double> values = plan.values();
   const bool square = how.kind != FactorKind::llt;
   const auto half = [&](std::span<const double> panels, const double* entries, bool permuted, bool whole) {
-    return Half{*symbolic, panels.data(), static_cast<offset_t>(panels.size()), entries, permuted, whole};
+    return Half{*structure, *symbolic, panels.data(), static_cast<offset_t>(panels.size()),
+                entries,    permuted,  whole};
   };
   const Half lower = half(values.lower.panels, factor->lower.data(), square, true);
   const Half upper = how.kind == FactorKind::lu
@@ -282,16 +306,16 @@ void run_case(const Case& what, const Options& options) {
   });
   const double loop = seconds_of_loops(up, down, ahead_entries, options.repeats);
   const double unasked = seconds_of_loops(up, down, 0, options.repeats);
-  const double panels = bytes.packed + bytes.strips + bytes.lines;
+  const double panels = bytes.packed + bytes.bundles + bytes.strips + bytes.lines;
   const double stream = seconds_of_stream(panels, options.repeats);
   const auto of_entries = [&](double part) { return part / bytes.entries; };
-  std::printf("| %s %d %s | %.1f | %.2f | %.2f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f "
+  std::printf("| %s %d %s | %.1f | %.2f | %.2f | %.2f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f "
               "| %.2f | %.2f | %.2f | %.2f |\n",
               what.problem.c_str(), what.n, what.kind.c_str(), 1e-6 * bytes.entries,
-              of_entries(bytes.exact), of_entries(bytes.packed), of_entries(bytes.strips),
-              of_entries(bytes.triangles), of_entries(bytes.lines), of_entries(bytes.lists),
-              of_entries(bytes.short_lists), of_entries(bytes.runs), of_entries(bytes.all()), 1e3 * solve,
-              1e3 * loop, 1e3 * unasked, 1e3 * stream);
+              of_entries(bytes.exact), of_entries(bytes.packed), of_entries(bytes.bundles),
+              of_entries(bytes.strips), of_entries(bytes.triangles), of_entries(bytes.lines),
+              of_entries(bytes.lists), of_entries(bytes.short_lists), of_entries(bytes.runs),
+              of_entries(bytes.all()), 1e3 * solve, 1e3 * loop, 1e3 * unasked, 1e3 * stream);
   std::fflush(stdout);
 }
 
@@ -304,9 +328,9 @@ int main(int argc, char** argv) {
     std::puts(
         "Bytes of one sweep over those of its entries (8 each, zeros of relaxed supernodes included); ms of "
         "both sweeps, one thread\n\n"
-        "| problem | MB of entries | without zeros | packed | inverses, strips | inverses, triangles "
-        "| wide panels, lines | lists | 16-bit lists | runs | all | solve ms | loop over panels ms | without requests ms "
-        "| one stream ms |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+        "| problem | MB of entries | without zeros | packed | bundles | inverses, strips | inverses, triangles "
+        "| wide panels, lines | lists | 16-bit lists | runs | all | solve ms | loop over panels ms "
+        "| without requests ms | one stream ms |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
     for (const Case& what : options.cases) run_case(what, options);
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';

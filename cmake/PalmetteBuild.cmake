@@ -76,7 +76,7 @@ set(PALMETTE_OPTIMIZED_FILES
     "solver/(long_products|product_residual|products|scaled_solves|solve_request|solver)[.]"
     "solver/(timed_solve|triangular_solver|values_again)[.]"
     "factorize/(panel_waits|pivot_tally|update_factor|workspace)[.]"
-    "solve/([a-z_]*engine|plan|schedule|sweep_structure)")
+    "solve/([a-z_]*engine|plan|schedule|supernode_bundles|sweep_structure)")
 list(JOIN PALMETTE_OPTIMIZED_FILES "|" PALMETTE_OPTIMIZED_FILES)
 set(PALMETTE_OPTIMIZED_FILES "/palmette/(${PALMETTE_OPTIMIZED_FILES})")
 

@@ -9,6 +9,7 @@
 #include "palmette/blocks/level3.hpp"
 #include "palmette/blocks/packed_panel.hpp"
 #include "palmette/blocks/panel_array.hpp"
+#include "palmette/blocks/panel_bundle.hpp"
 #include "palmette/blocks/panel_kernels.hpp"
 #include "palmette/blocks/panel_sweeps.hpp"
 #include "palmette/blocks/panel_vector.hpp"

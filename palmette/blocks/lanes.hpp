@@ -126,6 +126,31 @@ struct Lanes {
     }
   };
 
+  /// One scalar for each lane, made ready to be multiplied: complex ones in two parts, each of them twice.
+  struct Multiplier {
+    Vector real;
+    Vector imag;  // unused for reals
+  };
+  PALMETTE_INLINE static Multiplier multiplier(Vector x) {
+    if constexpr (is_complex_v<T>)
+      return {chosen<~1, 0>(x, std::make_integer_sequence<int, reals>()),
+              chosen<~0, 1>(x, std::make_integer_sequence<int, reals>())};
+    else return {x, x};
+  }
+  /// Σ a·x in each lane for itself; every lane gets the same bits in registers of any width.
+  struct SumOfEach {
+    Vector by_real{};
+    Vector by_imag{};
+    PALMETTE_INLINE void add(Vector a, const Multiplier& x) {
+      by_real = fused(a, x.real, by_real);
+      if constexpr (is_complex_v<T>) by_imag = fused(a, x.imag, by_imag);
+    }
+    PALMETTE_INLINE Vector value() const {
+      if constexpr (is_complex_v<T>) return by_real + crossed(by_imag);
+      else return by_real;
+    }
+  };
+
   /// Σ a·x lane by lane: a dot product in pieces.
   struct Dot {
     Vector straight{};  // complex: re·re and im·im alternate
@@ -165,7 +190,8 @@ struct Lanes {
   /// a·s + sum, fused where the processor can. For a plain expression a compiler may compute one lane's
   /// products in vectors, unfused, and then add them in order; the last rows of a panel would then have other
   /// bits than the same rows elsewhere.
-  static Vector fused(Vector a, T s, Vector sum) {
+  template <class S>
+  static Vector fused(Vector a, S s, Vector sum) {
 #ifdef __FMA__
     if constexpr (std::is_same_v<Vector, float>) return __builtin_fmaf(a, s, sum);
     if constexpr (std::is_same_v<Vector, double>) return __builtin_fma(a, s, sum);
@@ -182,6 +208,11 @@ struct Lanes {
   template <int... Lane>
   static Vector neighbours(Vector v, std::integer_sequence<int, Lane...>) {
     return __builtin_shufflevector(v, v, (Lane ^ 1)...);
+  }
+  /// Lane l ← lane (l & Mask) | Bit of v.
+  template <int Mask, int Bit, int... Lane>
+  static Vector chosen(Vector v, std::integer_sequence<int, Lane...>) {
+    return __builtin_shufflevector(v, v, ((Lane & Mask) | Bit)...);
   }
   /// v with real and imaginary parts exchanged.
   static Vector swapped(Vector v) { return neighbours(v, std::make_integer_sequence<int, reals>()); }

@@ -20,6 +20,7 @@ struct PanelReadsOf {
   PanelRead below;     ///< the factor's panel, for its rows below
   PanelRead diagonal;  ///< another panel of the factor, for its diagonal block
   bool diagonal_is_in_below = false;
+  bool values_apart = false;  ///< they lie among those of supernodes in bundles
 };
 
 /// Positions in the file of the arrays that a triangle reads.

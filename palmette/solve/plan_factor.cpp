@@ -165,7 +165,8 @@ offset_t least_panel_memory(std::shared_ptr<const Factor<T>> factor,
 }
 
 index_t plan_layout(ScalarType scalar) {
-  return 1000 * packed_rows(bytes_of(scalar)) + solve_detail::packed_width;
+  return 100000 * solve_detail::panel_layout_version + 1000 * packed_rows(bytes_of(scalar)) +
+         solve_detail::packed_width;
 }
 
 PlanMemory predicted_plan_bytes(const SymbolicFactor& symbolic, FactorKind kind, ScalarType scalar,

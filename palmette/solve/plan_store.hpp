@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "palmette/solve/core.hpp"
+#include "palmette/solve/panel_layout.hpp"
 
 namespace palmette::solve_detail {
 
@@ -16,7 +17,7 @@ enum class PanelForm : char { packed, inverted, guarded };
 template <class T>
 struct TriangleMemory {
   PanelArray<T> values;
-  std::vector<offset_t> offset;  ///< known if not empty: it depends on the structure and the kind alone
+  PanelLayout layout;
   std::vector<PanelForm> form;
   std::vector<char> has_places;
 };

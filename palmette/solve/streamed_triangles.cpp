@@ -1,5 +1,6 @@
-// A piece holds up to three runs of panels: those of the plan, the rows below, and diagonal blocks of another
-// array. In each run panels that follow each other in the file are read together.
+// A piece holds up to four runs of panels: those of the plan, of supernodes in no bundle and in bundles, the
+// rows below, and diagonal blocks of another array. In each run panels that follow each other in the file are
+// read together.
 #include "palmette/solve/streamed_triangles.hpp"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ constexpr std::uint64_t cache_line = 64;
 constexpr std::uint64_t most_piece_bytes = 64 << 20;
 /// Pieces in memory: enough to overlap reading and computing, few enough to choose among quickly.
 constexpr std::uint64_t usual_buffers = 8, most_buffers = 64;
-constexpr int num_runs = 3;
+constexpr int num_runs = 4;
 
 std::uint64_t bytes_needed(const PanelReadsOf& reads) {
   return reads.values.bytes + reads.below.bytes + reads.diagonal.bytes;
@@ -29,11 +30,12 @@ class PieceBuilder {
     end_ = s + 1;
     bytes_ += bytes_needed(reads);
     PanelWindow& window = made_.window;
-    window.values[s] = append(0, reads.values);
+    window.values[s] = append(values_run(reads.values_apart), reads.values);
     window.below[s] = append(1, reads.below);
     // In one's own triangle the diagonal block is part of the same panel.
     window.diagonal[s] = append(2, reads.diagonal);
     shares_panel_.push_back(reads.diagonal_is_in_below);
+    values_apart_.push_back(reads.values_apart);
   }
 
   void finish() {
@@ -50,7 +52,7 @@ class PieceBuilder {
     }
     PanelWindow& window = made_.window;
     for (index_t s = begin_; s < end_; ++s) {
-      window.values[s] += start[0];
+      window.values[s] += start[values_run(values_apart_[s - begin_])];
       window.below[s] += start[1];
       window.diagonal[s] = shares_panel_[s - begin_] ? window.below[s] : window.diagonal[s] + start[2];
     }
@@ -64,11 +66,13 @@ class PieceBuilder {
       length_[run] = other.length_[run];
     }
     shares_panel_ = std::move(other.shares_panel_);
+    values_apart_ = std::move(other.values_apart_);
     bytes_ = other.bytes_;
     return *this;
   }
 
  private:
+  static int values_run(bool apart) { return apart ? 3 : 0; }
   /// @returns its place in the run
   std::uint64_t append(int run, PanelRead read) {
     const std::uint64_t place = length_[run];
@@ -87,18 +91,36 @@ class PieceBuilder {
   PiecesOfTriangle& made_;
   std::vector<PanelRead> reads_[num_runs];
   std::uint64_t length_[num_runs] = {};
-  std::vector<char> shares_panel_;
+  std::vector<char> shares_panel_, values_apart_;
   std::uint64_t bytes_ = 0;
   index_t begin_ = 0, end_ = 0;
 };
 
 }  // namespace
 
+/// use(begin, end, bytes) for supernodes that must be in one piece, ascending: those of a group with bundles,
+/// since these come first in a forward sweep through the group; any other supernode for itself.
+template <class T, class Use>
+void over_inseparable(const SupernodalTriangle<T>& triangle, const PanelPositions& at, Use&& use) {
+  const SweepGroups& groups = triangle.structure();
+  const auto use_all = [&](index_t begin, index_t end) {
+    std::uint64_t bytes = 0;
+    for (index_t s = begin; s < end; ++s) bytes += bytes_needed(triangle.reads(s, at));
+    use(begin, end, bytes);
+  };
+  for (index_t group = 0; group < groups.num_groups(); ++group) {
+    const index_t begin = groups.supernode_begin(group), end = groups.supernode_end(group);
+    if (groups.bundles().any_in(group)) use_all(begin, end);
+    else
+      for (index_t s = begin; s < end; ++s) use_all(s, s + 1);
+  }
+}
+
 template <class T>
 std::uint64_t largest_panel_bytes(const SupernodalTriangle<T>& triangle, const PanelPositions& at) {
   std::uint64_t largest = 0;
-  for (index_t s = 0; s < triangle.structure().symbolic().num_supernodes(); ++s)
-    largest = std::max(largest, bytes_needed(triangle.reads(s, at)));
+  over_inseparable(triangle, at,
+                   [&](index_t, index_t, std::uint64_t bytes) { largest = std::max(largest, bytes); });
   return largest + num_runs * cache_line;
 }
 
@@ -111,12 +133,11 @@ PiecesOfTriangle pieces_of(const SupernodalTriangle<T>& triangle, const PanelPos
   made.window.below.resize(count);
   made.window.diagonal.resize(count);
   PieceBuilder builder(made);
-  for (index_t s = 0; s < count; ++s) {
-    const PanelReadsOf reads = triangle.reads(s, at);
-    if (!builder.is_empty() && builder.bytes() + bytes_needed(reads) + num_runs * cache_line > piece_bytes)
+  over_inseparable(triangle, at, [&](index_t begin, index_t end, std::uint64_t bytes) {
+    if (!builder.is_empty() && builder.bytes() + bytes + num_runs * cache_line > piece_bytes)
       builder.finish();
-    builder.add(s, reads);
-  }
+    for (index_t s = begin; s < end; ++s) builder.add(s, triangle.reads(s, at));
+  });
   builder.finish();
   return made;
 }

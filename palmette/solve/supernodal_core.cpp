@@ -77,8 +77,11 @@ struct SweepRhs {
     return {own_rows(group, thread).data, boundary_rows(group, thread).data, structure().num_columns(group),
             stride};
   }
+  /// Whether supernodes of a group are computed side by side.
+  bool has_bundles(index_t group) const { return gathers() && structure().bundles().any_in(group); }
   /// own_rows ← what the sweep reads
   void begin_own_rows(const Reader<T>* in, index_t group, int thread) const {
+    if (has_bundles(group)) clear_spare_places(group, thread);
     const index_t first = structure().column_begin(group), columns = structure().num_columns(group);
     if (in != nullptr) load_rhs(*in, first, columns, own_rows(group, thread));
     else if (gathers()) copy_rows<T>(kept().from(first), columns, local(thread));
@@ -120,6 +123,11 @@ struct SweepRhs {
   }
 
  private:
+  /// The scalars that a PanelBundle wants where lanes hold zeros.
+  void clear_spare_places(index_t group, int thread) const {
+    const RhsRows<T> boundary = boundary_rows(group, thread);
+    std::fill_n(boundary.data + structure().boundary(group).size(), widest_bundled, T(0));
+  }
   offset_t local_length() const { return gathers() ? padded(structure().longest_local()) : 0; }
   RhsRows<T> local(int thread) const { return {workspace.thread(thread) + side * local_length(), stride}; }
   T* spare(int thread) const { return workspace.thread(thread) + sides * local_length(); }
@@ -199,16 +207,47 @@ class ForwardBody final : public GroupBody<T> {
 
   template <class Vectors>
   void eliminate(index_t group, const Vectors& vectors) const {
+    if (this->shared().gathers()) return eliminate_singly(group, vectors);
+    for (index_t s = structure().supernode_begin(group); s < structure().supernode_end(group); ++s)
+      eliminate_one(s, s + 1, vectors);
+  }
+  template <class Vectors>
+  PALMETTE_INLINE void eliminate_one(index_t s, index_t next, const Vectors& vectors) const {
     const SweepRhs<T>& rhs = this->shared();
-    for (index_t s = structure().supernode_begin(group); s < structure().supernode_end(group); ++s) {
-      if (reach() != nullptr && !reach()->forward(s)) continue;
-      rhs.need_panel(s);
-      rhs.triangle.prefetch_after(s, false);
-      if (rhs.gathers() && rhs.triangle.is_packed(s))
-        for (const auto& all : vectors) rhs.triangle.eliminate_packed(s, rhs.own(s, all), all.local.first);
+    if (reach() != nullptr && !reach()->forward(s)) return;
+    rhs.need_panel(s);
+    rhs.triangle.prefetch(next, false);
+    for (const auto& all : vectors) rhs.triangle.eliminate(s, rhs.vectors(s, all));
+  }
+  /// For one right-hand side, or some that are apart.
+  template <class Vectors>
+  void eliminate_singly(index_t group, const Vectors& vectors) const {
+    const SweepRhs<T>& rhs = this->shared();
+    const SupernodeBundles& bundles = structure().bundles();
+    for (index_t bundle = bundles.begin(group); bundle < bundles.end(group); ++bundle)
+      if (reach() == nullptr && rhs.triangle.has_bundle(bundle))
+        for (const auto& all : vectors) rhs.triangle.eliminate_bundle(bundle, all.local.first);
       else
-        for (const auto& all : vectors) rhs.triangle.eliminate(s, rhs.vectors(s, all));
-    }
+        for (const index_t s : bundles.members(bundle)) eliminate_apart(s, vectors);
+    for (const SingleSupernode& one : bundles.singles(group))
+      if (!rhs.triangle.is_packed(one.supernode)) {
+        eliminate_one(one.supernode, one.supernode + 1, vectors);
+      } else if (reach() == nullptr || reach()->forward(one.supernode)) {
+        rhs.need_panel(one.supernode);
+        rhs.triangle.prefetch(one.supernode + 1, false);
+        for (const auto& all : vectors)
+          rhs.triangle.eliminate_packed(one, all.own.row(one.own), all.local.first);
+      }
+  }
+  /// A supernode of a bundle, for itself. @param s  −1: none
+  template <class Vectors>
+  void eliminate_apart(index_t s, const Vectors& vectors) const {
+    const SweepRhs<T>& rhs = this->shared();
+    if (s == -1 || (reach() != nullptr && !reach()->forward(s))) return;
+    rhs.need_panel(s);
+    for (const auto& all : vectors)
+      if (rhs.triangle.is_packed(s)) rhs.triangle.eliminate_apart(s, rhs.own(s, all), all.local.first);
+      else rhs.triangle.eliminate(s, rhs.vectors(s, all));
   }
   void begin(const SweepSide<T>& side, index_t group, int thread) const {
     const SweepRhs<T>& rhs = side.rhs;
@@ -256,17 +295,50 @@ class BackwardBody final : public GroupBody<T> {
 
   template <class Vectors>
   void substitute(index_t group, const Vectors& vectors) const {
+    if (this->shared().gathers()) return substitute_singly(group, vectors);
+    for (index_t s = structure().supernode_end(group); s-- > structure().supernode_begin(group);)
+      substitute_one(s, s - 1, vectors);
+  }
+  template <class Vectors>
+  PALMETTE_INLINE void substitute_one(index_t s, index_t next, const Vectors& vectors) const {
     const SweepRhs<T>& rhs = this->shared();
-    for (index_t s = structure().supernode_end(group) - 1; s >= structure().supernode_begin(group); --s) {
-      if (reach() != nullptr && !reach()->backward(s)) continue;
-      rhs.need_panel(s);
-      rhs.triangle.prefetch_after(s, true);
-      if (rhs.gathers() && rhs.triangle.is_packed(s))
+    if (reach() != nullptr && !reach()->backward(s)) return;
+    rhs.need_panel(s);
+    rhs.triangle.prefetch(next, true);
+    for (const auto& all : vectors) rhs.triangle.substitute(adjoint_, s, rhs.known_vectors(s, all));
+  }
+  /// For one right-hand side, or some that are apart.
+  template <class Vectors>
+  void substitute_singly(index_t group, const Vectors& vectors) const {
+    const SweepRhs<T>& rhs = this->shared();
+    const SupernodeBundles& bundles = structure().bundles();
+    const auto singles = bundles.singles(group);
+    for (auto one = singles.rbegin(); one != singles.rend(); ++one)
+      if (!rhs.triangle.is_packed(one->supernode)) {
+        substitute_one(one->supernode, one->supernode - 1, vectors);
+      } else if (reach() == nullptr || reach()->backward(one->supernode)) {
+        rhs.need_panel(one->supernode);
+        rhs.triangle.prefetch(one->supernode - 1, true);
         for (const auto& all : vectors)
-          rhs.triangle.substitute_packed(adjoint_, s, rhs.own(s, all), all.local.first);
+          rhs.triangle.substitute_packed(adjoint_, *one, all.own.row(one->own), all.local.first);
+      }
+    for (index_t bundle = bundles.end(group); bundle-- > bundles.begin(group);)
+      if (reach() == nullptr && rhs.triangle.has_bundle(bundle))
+        for (const auto& all : vectors)
+          rhs.triangle.substitute_bundle(adjoint_, bundle, all.local.first);
       else
-        for (const auto& all : vectors) rhs.triangle.substitute(adjoint_, s, rhs.known_vectors(s, all));
-    }
+        for (const index_t s : bundles.members(bundle)) substitute_apart(s, vectors);
+  }
+  /// A supernode of a bundle, for itself. @param s  −1: none
+  template <class Vectors>
+  void substitute_apart(index_t s, const Vectors& vectors) const {
+    const SweepRhs<T>& rhs = this->shared();
+    if (s == -1 || (reach() != nullptr && !reach()->backward(s))) return;
+    rhs.need_panel(s);
+    for (const auto& all : vectors)
+      if (rhs.triangle.is_packed(s))
+        rhs.triangle.substitute_apart(adjoint_, s, rhs.own(s, all), all.local.first);
+      else rhs.triangle.substitute(adjoint_, s, rhs.known_vectors(s, all));
   }
   void begin(const SweepSide<T>& side, index_t group, int thread) const {
     const SweepRhs<T>& rhs = side.rhs;

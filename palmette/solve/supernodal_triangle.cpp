@@ -8,12 +8,11 @@
 #include <cmath>
 #include <functional>
 
+#include "palmette/solve/strip_products.hpp"
+
 namespace palmette::solve_detail {
 namespace {
 
-/// Number of rows of a triangular block that are multiplied together: entries beyond the diagonal of a strip
-/// are not read.
-constexpr index_t strip_rows = 32;
 static_assert(packed_width <= widest_packed);
 
 template <class T>
@@ -28,64 +27,11 @@ double norm_one_of_lower(DenseView<const T> block) {
   return norm;
 }
 
-/// use(begin, end) for strips of about strip_rows of `count` rows or columns; the last one may be longer.
-template <class Use>
-void over_strips(const OffersOfThread& offers, index_t count, const Use& use) {
-  const index_t strips = std::max<index_t>(1, (count + strip_rows / 2) / strip_rows);
-  share_parts(offers, strips, [&](int strip) {
-    use(strip * strip_rows, strip + 1 == strips ? count : (strip + 1) * strip_rows);
-  });
-}
-
-/// out ← M·x or Mᵀ·x for lower triangular M, in strips.
-template <class T>
-void multiply_lower(DenseView<const T> m, DenseView<const T> x, DenseView<T> out) {
-  over_strips({}, m.rows, [&](index_t row, index_t end) {
-    panel_multiply<T>({m.data + row, end - row, end, m.ld}, {x.data, end, x.cols, x.ld},
-                      {out.data + row, end - row, out.cols, out.ld});
-  });
-}
-template <class T>
-void multiply_lower_transposed(const OffersOfThread& offers, bool adjoint, DenseView<const T> m,
-                               DenseView<const T> x, DenseView<T> out) {
-  over_strips(offers, m.cols, [&](index_t column, index_t end) {
-    panel_multiply_transposed<T>(adjoint,
-                                 {m.data + column + column * m.ld, m.rows - column, end - column, m.ld},
-                                 {x.data + column, x.rows - column, x.cols, x.ld},
-                                 {out.data + column, end - column, out.cols, out.ld});
-  });
-}
-
-/// to.row(k) ← from.row(place[k])
-template <class T>
-void gather_rows(const index_t* place, index_t count, RhsRows<const T> from, RhsRows<T> to) {
-  if (place == nullptr) return copy_rows<T>(from, count, to);
-  for (index_t k = 0; k < count; ++k) std::copy_n(from.row(place[k]), from.stride, to.row(k));
-}
-
-/// to.row(place[k]) ← from.row(k)
-template <class T>
-void scatter_rows(const index_t* place, index_t count, RhsRows<const T> from, RhsRows<T> to) {
-  if (place == nullptr) return copy_rows<T>(from, count, to);
-  for (index_t k = 0; k < count; ++k) std::copy_n(from.row(k), from.stride, to.row(place[k]));
-}
-
-/// to −= factor·from, row by row of right-hand sides.
-template <class T>
-void subtract_row(const T& factor, const T* from, index_t num_rhs, T* to) {
-  for (index_t rhs = 0; rhs < num_rhs; ++rhs) to[rhs] -= factor * from[rhs];
-}
-
-template <class T>
-DenseView<T> one_column(T* data, index_t rows) {
-  return {data, rows, 1, rows};
-}
-
 constexpr offset_t most_prefetched = 4096;  // bytes
 
 /// Prefetch the first lines of something that is needed soon: panels are short, so the processor's own
 /// prefetching has hardly begun when the next one starts, and it does not follow a sweep that runs backwards.
-PALMETTE_INLINE inline void prefetch(const void* from, offset_t bytes) {
+PALMETTE_INLINE inline void prefetch_lines(const void* from, offset_t bytes) {
   constexpr offset_t line = 64;
   const char* const begin = static_cast<const char*>(from);
   for (offset_t at = 0; at < bytes && at < most_prefetched; at += line)
@@ -96,13 +42,14 @@ PALMETTE_INLINE inline void prefetch(const void* from, offset_t bytes) {
 /// first time both clear one, so in large plans shares are as large as such pages.
 constexpr offset_t fewest_shared = 1 << 14, most_shared = 1 << 18, shares_of_a_thread = 8;
 
-/// The begins of shares of about this many entries, and the end of the last one; `offset` holds the number of
-/// entries before each item.
-std::vector<index_t> equal_shares(const std::vector<offset_t>& offset, offset_t entries) {
+/// The begins of shares of groups, each of about this many entries of the factor, and the last one's end.
+std::vector<index_t> equal_shares(const SweepGroups& groups, offset_t entries) {
+  const std::vector<offset_t>& before = groups.symbolic().panel_offset;
   std::vector<index_t> begin = {0};
-  const auto count = static_cast<index_t>(offset.size()) - 1;
-  for (index_t item = 1; item <= count; ++item)
-    if (item == count || offset[item] - offset[begin.back()] >= entries) begin.push_back(item);
+  for (index_t end = 1; end <= groups.num_groups(); ++end)
+    if (end == groups.num_groups() ||
+        before[groups.supernode_begin(end)] - before[groups.supernode_begin(begin.back())] >= entries)
+      begin.push_back(end);
   return begin;
 }
 
@@ -130,12 +77,6 @@ bool invert_within(double growth_limit, DenseView<T> block) {
   const double norm = norm_one_of_lower<T>(block);
   if (invert_triangle<T>(true, false, block) >= 0) return false;
   return norm_one_of_lower<T>(block) * norm <= growth_limit;
-}
-
-offset_t entries_held(const SymbolicFactor& symbolic, index_t s, int scalar_bytes, bool permuted) {
-  const index_t width = symbolic.width(s);
-  if (width > packed_width) return offset_t{width} * width;
-  return packed_entries(scalar_bytes, width, symbolic.num_rows_below(s), permuted);
 }
 
 }  // namespace
@@ -183,7 +124,7 @@ SupernodalTriangle<T>::SupernodalTriangle(const SweepGroups& structure, const Tr
     : structure_(structure), source_(source), store_(std::move(store)) {
   TriangleMemory<T> left = store_->take();
   values_ = std::move(left.values);
-  offset_ = std::move(left.offset);
+  layout_ = std::move(left.layout);
   form_ = std::move(left.form);
   has_places_ = std::move(left.has_places);
   find_places();
@@ -193,14 +134,16 @@ SupernodalTriangle<T>::SupernodalTriangle(const SweepGroups& structure, const Tr
 template <class T>
 SupernodalTriangle<T>::~SupernodalTriangle() {
   if (store_)
-    store_->give_back({std::move(values_), std::move(offset_), std::move(form_), std::move(has_places_)});
+    store_->give_back(
+        {std::move(values_), std::move(layout_), std::move(form_), std::move(has_places_)});
 }
 
 template <class T>
 void SupernodalTriangle<T>::compute(const PlanOptions& options) {
-  const offset_t size = offset_.back() + packed_slack;
-  if (values_.size() != size) values_ = PanelArray<T>(size, Uninitialised());
-  std::fill_n(values_.data() + offset_.back(), packed_slack, T(0));
+  if (values_.size() != layout_.end) values_ = PanelArray<T>(layout_.end, Uninitialised());
+  const offset_t bundles_end = layout_.bundles + structure_.bundles().entries(is_square());
+  std::fill(values_.data() + layout_.panels_end, values_.data() + layout_.bundles, T(0));
+  std::fill(values_.data() + bundles_end, values_.data() + layout_.end, T(0));
   fill(growth_limit_of(options, unit_roundoff<T>), options.team);
   guarded_count_ = static_cast<index_t>(std::count(form_.begin(), form_.end(), Form::guarded));
 }
@@ -226,7 +169,9 @@ PanelReadsOf SupernodalTriangle<T>::reads(index_t s, const PanelPositions& at) c
     return part(array, symbolic.panel_offset[s], symbolic.panel_offset[s + 1]);
   };
   PanelReadsOf reads;
-  if (form_[s] != Form::guarded) reads.values = part(at.values, offset_[s], offset_[s + 1]);
+  const offset_t begin = layout_.offset[s];
+  if (form_[s] != Form::guarded) reads.values = part(at.values, begin, begin + held(s));
+  reads.values_apart = structure_.bundles().holds(s);
   if (form_[s] == Form::packed) return reads;
   if (form_[s] == Form::guarded) {
     reads.diagonal_is_in_below = at.diagonal == at.below;
@@ -260,6 +205,8 @@ template <class T>
 void SupernodalTriangle<T>::take(const TriangleValues<T>& known, const std::shared_ptr<const void>& owner,
                                  const PlanOptions& options) {
   take_forms(known);
+  for (index_t bundle = 0; bundle < structure_.bundles().count(); ++bundle)
+    is_whole_[bundle] = is_whole(bundle);
   if (known.changed.empty()) {
     values_ = PanelArray<T>(known.panels, owner);
     return;
@@ -271,12 +218,18 @@ void SupernodalTriangle<T>::take(const TriangleValues<T>& known, const std::shar
     form_[known.changed[nth]] = Form::guarded;
     fill_one(known.changed[nth], growth_limit, room);
   });
+  std::vector<char> changed(form_.size(), 0);
+  for (const index_t s : known.changed) changed[s] = 1;
+  for (index_t bundle = 0; bundle < structure_.bundles().count(); ++bundle) {
+    const auto members = structure_.bundles().members(bundle);
+    if (std::any_of(members.begin(), members.end(), [&](index_t s) { return s != -1 && changed[s]; }))
+      fill_bundle(bundle);
+  }
 }
 
 template <class T>
 bool SupernodalTriangle<T>::fits(const TriangleValues<T>& known) const {
-  if (static_cast<offset_t>(known.panels.size()) != offset_.back() + packed_slack ||
-      known.forms.size() != form_.size())
+  if (static_cast<offset_t>(known.panels.size()) != layout_.end || known.forms.size() != form_.size())
     return false;
   for (index_t s = 0; s < structure_.symbolic().num_supernodes(); ++s) {
     const Form form = static_cast<Form>(known.forms[s]);
@@ -299,40 +252,60 @@ void SupernodalTriangle<T>::find_places() {
   const index_t count = symbolic.num_supernodes();
   form_.assign(count, Form::guarded);
   has_places_.assign(count, 0);
+  is_whole_.assign(structure_.bundles().count(), 0);
   if (source_.place != nullptr)
     for (index_t s = 0; s < count; ++s)
       for (index_t k = 0; k < symbolic.width(s); ++k)
         if (source_.place[symbolic.supernode_begin[s] + k] != k) has_places_[s] = 1;
-  if (!offset_.empty()) return;
-  offset_.assign(count + 1, 0);
-  for (index_t s = 0; s < count; ++s)
-    offset_[s + 1] = offset_[s] + entries_held(symbolic, s, sizeof(T), source_.place != nullptr);
+  if (layout_.offset.empty()) layout_ = panel_layout(structure_, sizeof(T), is_square());
 }
 
 /// Each supernode's values depend on its panel alone, so threads take shares in any order, and touch their
-/// pages first.
+/// pages first. Bundles are filled while their panels are in cache.
 template <class T>
 void SupernodalTriangle<T>::fill(double growth_limit, ThreadTeam* team) {
   const offset_t threads = team != nullptr ? team->size() : 1;
   const std::vector<index_t> begin = equal_shares(
-      offset_, std::clamp(offset_.back() / (shares_of_a_thread * threads), fewest_shared, most_shared));
+      structure_, std::clamp(layout_.end / (shares_of_a_thread * threads), fewest_shared, most_shared));
   share_out(begin.size() - 1, begin.size() < 4 ? nullptr : team, [&](std::size_t share, Workroom& room) {
-    for (index_t s = begin[share]; s < begin[share + 1]; ++s) fill_one(s, growth_limit, room);
+    for (index_t group = begin[share]; group < begin[share + 1]; ++group) {
+      for (index_t s = structure_.supernode_begin(group); s < structure_.supernode_end(group); ++s)
+        fill_one(s, growth_limit, room);
+      for (index_t k = structure_.bundles().begin(group); k < structure_.bundles().end(group); ++k)
+        fill_bundle(k);
+    }
   });
+}
+
+template <class T>
+bool SupernodalTriangle<T>::is_whole(index_t bundle) const {
+  const auto members = structure_.bundles().members(bundle);
+  return std::all_of(members.begin(), members.end(), [&](index_t s) { return s == -1 || is_packed(s); });
+}
+
+template <class T>
+void SupernodalTriangle<T>::fill_bundle(index_t number) {
+  T* const values = values_.data() + (bundle_at(number, false).values - values_.data());
+  std::fill_n(values, structure_.bundles()[number].entries(is_square()), T(0));
+  is_whole_[number] = is_whole(number);
+  if (!is_whole_[number]) return;
+  const auto members = structure_.bundles().members(number);
+  for (index_t lane = 0; lane < bundle_lanes; ++lane)
+    if (members[lane] != -1) put_in_lane<T>(packed(members[lane], false), values + lane);
 }
 
 template <class T>
 void SupernodalTriangle<T>::fill_one(index_t s, double growth_limit, Workroom& room) {
   const index_t width = structure_.symbolic().width(s);
   const bool packs = width <= packed_width;
-  const DenseView<T> inverted{packs ? room.block.data() : values_.data() + offset_[s], width, width, width};
+  T* const to = values_.data() + layout_.offset[s];
+  const DenseView<T> inverted{packs ? room.block.data() : to, width, width, width};
   if (!invert(s, growth_limit, inverted)) {
-    std::fill(values_.data() + offset_[s], values_.data() + offset_[s + 1], T(0));
+    std::fill_n(to, held(s), T(0));
     return;
   }
   form_[s] = packs ? Form::packed : Form::inverted;
-  if (packs)
-    pack_panel<T>({source_.place != nullptr, inverted, below(s), places(s)}, values_.data() + offset_[s]);
+  if (packs) pack_panel<T>({is_square(), inverted, below(s), places(s)}, to);
 }
 
 template <class T>
@@ -508,7 +481,8 @@ void SupernodalTriangle<T>::substitute_whole(bool adjoint, index_t s, const Supe
 
 template <class T>
 void SupernodalTriangle<T>::eliminate_one(index_t s, const SupernodeVectors<T>& at) const {
-  if (is_packed(s)) return eliminate_packed(s, at.own.data, at.local.first);
+  if (is_packed(s))
+    return packed_forward<T>(packed(s, false), at.rows, at.own.data, at.local.first);
   if (has_whole_panels()) return eliminate_whole(s, at);
   const index_t width = structure_.symbolic().width(s);
   gather_rows<T>(places(s), width, at.own, at.spare);
@@ -526,7 +500,8 @@ void SupernodalTriangle<T>::eliminate_one(index_t s, const SupernodeVectors<T>& 
 
 template <class T>
 void SupernodalTriangle<T>::substitute_one(bool adjoint, index_t s, const SupernodeVectors<T>& at) const {
-  if (is_packed(s)) return substitute_packed(adjoint, s, at.own.data, at.local.first);
+  if (is_packed(s))
+    return packed_backward<T>(adjoint, packed(s, true), at.rows, at.own.data, at.local.first);
   if (has_whole_panels()) return substitute_whole(adjoint, s, at);
   const DenseView<const T> rows = below(s);
   const DenseView<T> own = one_column(at.own.data, rows.cols);
@@ -557,29 +532,26 @@ void SupernodalTriangle<T>::prefetch_wide(index_t s, bool backward) const {
   constexpr auto scalar = static_cast<offset_t>(sizeof(T));
   if (!has_whole_panels()) {
     const DenseView<const T> panel = below(s);
-    return prefetch(panel.data, panel.ld * panel.cols * scalar);
+    return prefetch_lines(panel.data, panel.ld * panel.cols * scalar);
   }
   const DenseView<const T> panel = whole_panel(s).entries;
   const offset_t entries = panel.ld * panel.cols, asked = std::min(entries, most_prefetched / scalar);
-  prefetch(panel.data + (backward ? entries - asked : 0), asked * scalar);
+  prefetch_lines(panel.data + (backward ? entries - asked : 0), asked * scalar);
 }
 
 template <class T>
 offset_t SupernodalTriangle<T>::memory_bytes() const {
   return values_.bytes() +
-         static_cast<offset_t>(form_.size() + has_places_.size() + offset_.size() * sizeof(offset_t));
+         static_cast<offset_t>(form_.size() + has_places_.size() + is_whole_.size() +
+                               layout_.offset.size() * sizeof(offset_t));
 }
 
 template <class T>
 offset_t SupernodalTriangle<T>::predicted_bytes(const SweepGroups& structure, offset_t scalar_bytes,
                                                 bool permuted) {
-  const SymbolicFactor& symbolic = structure.symbolic();
-  const index_t count = symbolic.num_supernodes();
-  offset_t entries = packed_slack;
-  for (index_t s = 0; s < count; ++s)
-    entries += entries_held(symbolic, s, static_cast<int>(scalar_bytes), permuted);
-  return entries * scalar_bytes + 2 * offset_t{count} +
-         (offset_t{count} + 1) * static_cast<offset_t>(sizeof(offset_t));
+  const offset_t entries = panel_layout(structure, static_cast<int>(scalar_bytes), permuted).end;
+  return entries * scalar_bytes + structure.bundles().count() +
+         offset_t{structure.symbolic().num_supernodes()} * static_cast<offset_t>(2 + sizeof(offset_t));
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                                       \

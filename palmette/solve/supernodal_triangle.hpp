@@ -4,16 +4,12 @@
 
 #include <vector>
 
+#include "palmette/solve/panel_layout.hpp"
 #include "palmette/solve/panel_window.hpp"
 #include "palmette/solve/plan_options.hpp"
 #include "palmette/solve/plan_store.hpp"
-#include "palmette/solve/sweep_structure.hpp"
 
 namespace palmette::solve_detail {
-
-/// Up to this width a supernode is packed. In a factor its columns are short, so that the lines at their ends
-/// and the diagonal blocks between them are a large part of what is read.
-inline constexpr index_t packed_width = 32;
 
 /// How far ahead a packed panel is prefetched: some hundred nanoseconds at the speed of memory.
 inline constexpr offset_t packed_ahead_bytes = 6144;
@@ -100,14 +96,32 @@ class SupernodalTriangle {
   void eliminate(index_t s, const SupernodeVectors<T>& at) const;
   /// own ← Pᵀ·B⁻ᵀ·(own − Cᵀ·rows below), or with adjoints.
   void substitute(bool adjoint, index_t s, const SupernodeVectors<T>& at) const;
-  /// Of most supernodes, which are so small that preparing more than this would count: the same for one
-  /// right-hand side. @param own  w scalars @param local  as in packed_forward
+  /// Of most supernodes in no bundle, which are so small that preparing more than this would count: the same
+  /// for one right-hand side. @param own  w scalars @param local  as in packed_forward
   bool is_packed(index_t s) const { return form_[s] == Form::packed; }
-  PALMETTE_INLINE void eliminate_packed(index_t s, T* own, T* local) const {
-    packed_forward<T>(packed(s, false), structure_.local_rows(s), own, local);
+  PALMETTE_INLINE void eliminate_packed(const SingleSupernode& one, T* own, T* local) const {
+    packed_forward<T>(packed(one.supernode, one.width, one.rows_below, false), structure_.local_rows(one),
+                      own, local);
   }
-  PALMETTE_INLINE void substitute_packed(bool adjoint, index_t s, T* own, const T* local) const {
-    packed_backward<T>(adjoint, packed(s, true), structure_.local_rows(s), own, local);
+  PALMETTE_INLINE void substitute_packed(bool adjoint, const SingleSupernode& one, T* own,
+                                         const T* local) const {
+    packed_backward<T>(adjoint, packed(one.supernode, one.width, one.rows_below, true),
+                       structure_.local_rows(one), own, local);
+  }
+  /// The same for one supernode of a bundle.
+  void eliminate_apart(index_t s, T* own, T* local) const {
+    bundled_forward_alone<T>(packed(s, false), structure_.local_rows(s), own, local);
+  }
+  void substitute_apart(bool adjoint, index_t s, T* own, const T* local) const {
+    bundled_backward_alone<T>(adjoint, packed(s, true), structure_.local_rows(s), own, local);
+  }
+  /// The same for all supernodes of a bundle, if they are packed and in memory. @param local  of their group
+  bool has_bundle(index_t bundle) const { return window_ == nullptr && is_whole_[bundle] != 0; }
+  PALMETTE_INLINE void eliminate_bundle(index_t bundle, T* local) const {
+    bundle_forward<T>(bundle_at(bundle, false), local);
+  }
+  PALMETTE_INLINE void substitute_bundle(bool adjoint, index_t bundle, T* local) const {
+    bundle_backward<T>(adjoint, bundle_at(bundle, true), local);
   }
 
   /// The panel of a supernode as one matrix: m ← [B⁻¹; C·B⁻¹], with zeros above the diagonal, or [B; C] if B
@@ -126,11 +140,11 @@ class SupernodalTriangle {
   index_t guarded_blocks() const { return guarded_count_; }
   /// The panels as they are stored.
   TriangleValues<T> values() const;
-  /// Prefetch what follows supernode s (backward: what precedes it), which is read soon.
-  void prefetch_after(index_t s, bool backward) const {
-    const index_t next = backward ? s - 1 : s + 1;
-    if (next >= 0 && next < static_cast<index_t>(form_.size()) && form_[next] != Form::packed)
-      prefetch_wide(next, backward);
+  /// Prefetch supernode s, which is read soon, unless it is packed. @param s  any number: none if there is no
+  /// such supernode
+  void prefetch(index_t s, bool backward) const {
+    if (s >= 0 && s < static_cast<index_t>(form_.size()) && form_[s] != Form::packed)
+      prefetch_wide(s, backward);
   }
   offset_t memory_bytes() const;
   static offset_t predicted_bytes(const SweepGroups& structure, offset_t scalar_bytes, bool permuted);
@@ -142,7 +156,7 @@ class SupernodalTriangle {
     return reinterpret_cast<const T*>(window_->base + place[s]);
   }
   const T* values_of(index_t s) const {
-    return window_ != nullptr ? in_window(window_->values, s) : values_.data() + offset_[s];
+    return window_ != nullptr ? in_window(window_->values, s) : values_.data() + layout_.offset[s];
   }
   void prefetch_wide(index_t s, bool backward) const;
   void take_forms(const TriangleValues<T>& known);
@@ -151,11 +165,24 @@ class SupernodalTriangle {
   offset_t leading_dimension(index_t s) const {
     return source_.leading != nullptr ? source_.leading[s] : structure_.symbolic().leading_dimension(s);
   }
-  PALMETTE_INLINE PackedPanel<T> packed(index_t s, bool backward) const {
+  PALMETTE_INLINE PackedPanel<T> packed(index_t s, index_t width, index_t rows_below, bool backward) const {
     constexpr offset_t ahead = packed_ahead_bytes / static_cast<offset_t>(sizeof(T));
+    return {values_of(s), width, rows_below, is_square(), backward ? -ahead : ahead};
+  }
+  PackedPanel<T> packed(index_t s, bool backward) const {
     const SymbolicFactor& symbolic = structure_.symbolic();
-    return {values_of(s), symbolic.width(s), symbolic.num_rows_below(s),
-            source_.place != nullptr, backward ? -ahead : ahead};
+    return packed(s, symbolic.width(s), symbolic.num_rows_below(s), backward);
+  }
+  PALMETTE_INLINE PanelBundle<T> bundle_at(index_t number, bool backward) const {
+    constexpr offset_t ahead = packed_ahead_bytes / static_cast<offset_t>(sizeof(T));
+    const SupernodeBundles& bundles = structure_.bundles();
+    const SupernodeBundle& bundle = bundles[number];
+    return {values_.data() + layout_.bundles + bundle.before(is_square()),
+            bundle.width, bundle.rows_below, is_square(), bundles.places(number), backward ? -ahead : ahead};
+  }
+  bool is_square() const { return source_.place != nullptr; }
+  offset_t held(index_t s) const {
+    return entries_held(structure_.symbolic(), s, static_cast<int>(sizeof(T)), is_square());
   }
   struct Workroom;  // of one thread that builds the triangle
   void find_places();
@@ -167,6 +194,8 @@ class SupernodalTriangle {
   void take(const TriangleValues<T>& known, const std::shared_ptr<const void>& owner,
             const PlanOptions& options);
   void fill_one(index_t s, double growth_limit, Workroom& room);
+  void fill_bundle(index_t number);
+  bool is_whole(index_t bundle) const;
   DiagonalSource<T> diagonal_source(index_t s) const;
   bool invert(index_t s, double growth_limit, DenseView<T> block) const;
   void solve_guarded(index_t s, RhsRows<T> x) const;
@@ -188,11 +217,11 @@ class SupernodalTriangle {
 
   const SweepGroups& structure_;
   TriangleSource<T> source_;
-  // supernode after supernode: a packed panel, or the w × w inverse of its block
   PanelArray<T> values_;
-  std::vector<offset_t> offset_;  // length num_supernodes + 1, in values_
+  PanelLayout layout_;            // of values_
   std::vector<Form> form_;        // length num_supernodes
   std::vector<char> has_places_;  // length num_supernodes
+  std::vector<char> is_whole_;    // length of the bundles: all panels are packed
   index_t guarded_count_ = 0;
   const PanelWindow* window_ = nullptr;  // null: panels are in memory
   std::shared_ptr<TriangleStore<T>> store_;  // takes the memory in the end; null: it is freed

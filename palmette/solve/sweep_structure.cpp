@@ -14,6 +14,9 @@ constexpr double largest_group_bytes = 512 * 1024;
 constexpr double smallest_group_bytes = 16 * 1024;
 constexpr double groups_wanted = 64;
 
+// Two registers for each entry of a bundle of complex numbers in double precision gain nothing.
+constexpr int most_bytes_bundled = 8;
+
 /// Number of entries that one sweep reads for supernode s, in its triangle and its rows below.
 double entries_of(const SymbolicFactor& symbolic, index_t s) {
   const double width = symbolic.width(s);
@@ -39,6 +42,7 @@ SweepGroups::SweepGroups(std::shared_ptr<const SymbolicFactor> symbolic, int ent
   find_groups(group_bytes);
   find_boundaries();
   find_local_rows();
+  bundles_ = SupernodeBundles(*this, entry_bytes <= most_bytes_bundled);
   find_places_in_parents();
   make_graphs();
 }
@@ -174,8 +178,8 @@ offset_t SweepGroups::memory_bytes() const {
   };
   return bytes(partition_.group_begin) + bytes(partition_.parent) + bytes(boundary_ptr_) +
          bytes(boundary_row_) + bytes(row_start_) + bytes(row_list_) + bytes(up_start_) + bytes(up_list_) +
-         bytes(child_ptr_) + bytes(child_) + bytes(block_offset_) + forward_.memory_bytes() +
-         backward_.memory_bytes();
+         bytes(child_ptr_) + bytes(child_) + bytes(block_offset_) + bundles_.memory_bytes() +
+         forward_.memory_bytes() + backward_.memory_bytes();
 }
 
 }  // namespace palmette::solve_detail

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "palmette/solve/engines.hpp"
+#include "palmette/solve/supernode_bundles.hpp"
 
 namespace palmette::solve_detail {
 
@@ -26,7 +27,7 @@ class SweepGroups {
   ///   alone
   SweepGroups(std::shared_ptr<const SymbolicFactor> symbolic, int entry_bytes, double group_bytes = 0);
 
-  /// With these groups.
+  /// With these groups, and no bundles.
   SweepGroups(std::shared_ptr<const SymbolicFactor> symbolic, int entry_bytes, TreePartition groups);
 
   const SymbolicFactor& symbolic() const { return *symbolic_; }
@@ -50,6 +51,10 @@ class SweepGroups {
   PALMETTE_INLINE Places local_rows(index_t s) const {
     return places(row_start_[s], row_list_, symbolic_->num_rows_below(s));
   }
+  PALMETTE_INLINE Places local_rows(const SingleSupernode& one) const {
+    return places(one.rows, row_list_, one.rows_below);
+  }
+  offset_t row_start(index_t s) const { return row_start_[s]; }  ///< for SingleSupernode
   std::span<const index_t> children(index_t group) const {
     return {child_.data() + child_ptr_[group],
             static_cast<std::size_t>(child_ptr_[group + 1] - child_ptr_[group])};
@@ -58,6 +63,8 @@ class SweepGroups {
   Places places_in_parent(index_t group) const {
     return places(up_start_[group], up_list_, static_cast<index_t>(boundary(group).size()));
   }
+  /// What is computed side by side for one right-hand side.
+  const SupernodeBundles& bundles() const { return bundles_; }
   /// Offsets of the w × w diagonal blocks when they are stored one after another, length num_supernodes + 1.
   offset_t block_offset(index_t s) const { return block_offset_[s]; }
 
@@ -98,6 +105,7 @@ class SweepGroups {
   std::vector<offset_t> child_ptr_;     // length num_groups + 1
   std::vector<index_t> child_;          // ascending within a group
   std::vector<offset_t> block_offset_;
+  SupernodeBundles bundles_;
   SweepSchedule forward_;
   SweepSchedule backward_;
   index_t longest_local_ = 0;

@@ -43,7 +43,7 @@ OutOfCorePlan<V> plan_out_of_core(const std::shared_ptr<const Archive>& file,
   if (known.lower.panels.empty() && factor->size() > 0)
     throw MemoryBudgetError(
         file->path() +
-        ": its panels have the layout of another processor; load it without a memory budget and "
+        ": its panels have the layout of another processor or version; load it without a memory budget and "
         "save it again on this machine");
   PanelsInFile panels;
   panels.reader = std::make_shared<ArchivePanels>(file);
