@@ -102,6 +102,33 @@ solve_detail::SupernodalParts<T> parts_of(std::shared_ptr<const Factor<T>> facto
   return parts;
 }
 
+/// Scales in the order in which a sweep meets its rows. By the caller's rows they would be read here and
+/// there, as the values of b are.
+struct ScalesInOrder {
+  PanelArray<double> range, domain;
+
+  void add(index_t n, ThreadTeam* team, solve_detail::IndexMap& map, PanelArray<double>& scales) {
+    if (map.scale == nullptr || map.place == nullptr) return;
+    scales = PanelArray<double>(n, Uninitialised());
+    over_ranges(team, n, [&](offset_t begin, offset_t end) {
+      for (offset_t k = begin; k < end; ++k) scales.data()[k] = map.scale[map.place[k]];
+    });
+    map.scale_in_order = scales.data();
+  }
+};
+
+template <class T>
+void put_scales_in_order(const Factor<T>& factor, ThreadTeam* team, solve_detail::Stage<T>& stage) {
+  const auto made = std::make_shared<ScalesInOrder>();
+  made->add(factor.size(), team, stage.range, made->range);
+  const SymbolicFactor& symbolic = *factor.symbolic;
+  if (symbolic.row.new_to_old() == symbolic.column.new_to_old() && factor.row_scale == factor.column_scale)
+    stage.domain.scale_in_order = stage.range.scale_in_order;
+  else made->add(factor.size(), team, stage.domain, made->domain);
+  stage.maps_bytes = made->range.bytes() + made->domain.bytes();
+  stage.maps = made;
+}
+
 }  // namespace
 
 std::shared_ptr<const PlanStructure> plan_structure(std::shared_ptr<const SymbolicFactor> symbolic,
@@ -139,6 +166,7 @@ SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptio
       stage.domain = {symbolic.column.new_to_old().data(), nullptr, symbolic.column.old_to_new().data()};
     if (!factor->row_scale.empty()) stage.range.scale = factor->row_scale.data();
     if (!factor->column_scale.empty()) stage.domain.scale = factor->column_scale.data();
+    if (!options.device && !options.world) put_scales_in_order(*factor, options.team, stage);
     const index_t n = factor->size();
     auto maps = std::make_unique<const solve_detail::PartMaps<T>>(*factor);
     const FactorKind kind = factor->kind;
@@ -189,6 +217,9 @@ PlanMemory predicted_plan_bytes(const PlanStructure& structure, FactorKind kind,
     memory.plan_bytes +=
         solve_detail::SupernodalTriangle<double>::predicted_bytes(structure, scalar_bytes, false);
   if (kind == FactorKind::ldlt) memory.plan_bytes += 2 * n * scalar_bytes;
+  // Scales in the order of sweeps, as long as it is not known that there are none.
+  if (kind != FactorKind::llt)
+    memory.plan_bytes += n * (kind == FactorKind::lu ? 2 : 1) * offset_t{sizeof(double)};
   const solve_detail::WorkspaceNeed need =
       solve_detail::supernodal_workspace_need(structure, static_cast<int>(scalar_bytes),
                                        std::min(num_rhs, solve_detail::rhs_block));

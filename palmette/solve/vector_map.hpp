@@ -11,6 +11,8 @@ struct IndexMap {
   const index_t* place = nullptr;  // length n; null: identity
   const double* scale = nullptr;   // length n by the caller's rows; null: ones
   const index_t* back = nullptr;   // length n: the inverse of place, if available
+  /// length n: scale[place[k]] for each k, which a sweep reads in order; null: it reads `scale`
+  const double* scale_in_order = nullptr;
 
   /// The place of a caller's row, for a map that knows its inverse or is the identity.
   index_t place_of(index_t row) const { return back != nullptr ? back[row] : row; }
@@ -28,7 +30,7 @@ template <class Use>
 inline void over_mapped_rows(const IndexMap& map, index_t first, index_t count, Use&& use) {
   for (index_t k = 0; k < count; ++k) {
     const index_t row = map.place != nullptr ? map.place[first + k] : first + k;
-    use(k, row, map.scale != nullptr ? map.scale[row] : 1.0);
+    use(k, row, map.scale_in_order != nullptr ? map.scale_in_order[first + k] : map.scale_of(row));
   }
 }
 
