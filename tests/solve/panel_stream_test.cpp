@@ -168,6 +168,7 @@ TEST(panels_in_a_file, need_the_memory_that_is_named) {
 
 TEST(panels_in_a_file, that_cannot_be_read_end_the_solve_and_nothing_else) {
   const InFile<double> file = some_file<double>(FactorKind::lu, 28, 1e8, true);
+  ASSERT_GT(file.structure->bundles().count(), 0);
   const SolvePlan<double> plan = file.plan(file.least());
   const DenseMatrix<double> b = reference::random_dense<double>(file.factor->size(), 1, 5);
   const DenseMatrix<double> expected = reference::solved(file.in_memory, Operation::plain, b);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "palmette/matrix/matrix.hpp"
@@ -142,6 +143,24 @@ TYPED_TEST(BundledSolves, give_the_bits_of_supernodes_one_by_one) {
       EXPECT_LE(reference::backward_error<T>(problem.dense.view(), Operation::plain, b.view(), x.view()),
                 1000 * unit_roundoff<T>);
     }
+}
+
+TEST(supernode_bundles, have_nothing_left_of_a_right_hand_side_that_is_not_finite) {
+  const Wish wish{FactorKind::llt, false, 36, 5};
+  const auto factor = reference::naive_factor(reference::make_problem<double>(wish), wish);
+  // One group, so that no other group writes where its spare places are.
+  const auto structure = std::make_shared<const PlanStructure>(factor->symbolic, 8, 1e9);
+  ASSERT_EQ(structure->num_groups(), 1);
+  ASSERT_GT(structure->bundles().count(), 1);
+  const SolvePlan<double> plan = plan_solve(factor, {}, structure);
+  const DenseMatrix<double> b = reference::random_dense<double>(factor->size(), 1, 9);
+  const DenseMatrix<double> x = reference::solved(plan, Operation::plain, b);
+  for (const double bad : {INFINITY, NAN}) {
+    DenseMatrix<double> spoiled = b;
+    std::fill(spoiled.values.begin(), spoiled.values.end(), bad);
+    (void)reference::solved(plan, Operation::plain, spoiled);
+    EXPECT_TRUE(reference::same_bits(x, reference::solved(plan, Operation::plain, b))) << bad;
+  }
 }
 
 }  // namespace
