@@ -177,7 +177,7 @@ TEST(panels_in_a_file, that_cannot_be_read_end_the_solve_and_nothing_else) {
   (void)reference::solved(plan, Operation::plain, b);
   const int reads = static_cast<int>(file.reader->positions.size());
   ASSERT_GT(reads, 10);
-  // The thread that reads ahead decides by its progress which piece to replace, so that some solves need fewer.
+  // The thread that reads ahead decides by its progress which piece to replace: some solves need fewer reads.
   for (int failing = 0; failing < 2 * reads / 3; failing += 1 + reads / 9) {
     file.reader->fails_at = failing;
     EXPECT_THROW((void)reference::solved(plan, Operation::plain, b), IoError) << failing;
