@@ -25,7 +25,7 @@ using solve_detail::packed_width;
 using solve_detail::SupernodeBundle;
 using solve_detail::SweepGroups;
 
-constexpr index_t strip_rows = 32;  // as in solve/supernodal_triangle
+constexpr index_t strip_rows = 32;  // as in solve/strip_products
 constexpr offset_t line_entries = 8, ahead_entries = 768, group_columns = 8;
 
 Options defaults() {

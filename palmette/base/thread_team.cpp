@@ -236,7 +236,7 @@ int ThreadTeam::share(const std::function<void(int)>& work, Called called) {
   const int threads = count();
   if (threads == 1 || !crew.try_occupy()) return alone();
   RunFigures figures = crew.call(work, threads, false);
-  figures.in_pieces = called == Called::all;
+  figures.in_pieces = called == Called::all;  // only such work is worth all threads at any time
   const std::exception_ptr error = crew.take_error();
   crew.leave();
   hand_overs_.ran(figures, clock_nanoseconds());

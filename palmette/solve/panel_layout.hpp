@@ -11,12 +11,12 @@ namespace palmette::solve_detail {
 /// and the diagonal blocks between them are a large part of what is read.
 inline constexpr index_t packed_width = 32;
 
-/// Raised when the layout below changes, or the choice of bundles: files keep arrays in it.
+/// Raised when the layout below changes, or the choice of groups or bundles: files keep arrays in it.
 inline constexpr index_t panel_layout_version = 1;
 
 /// First the packed panels, and the inverses of wide blocks, of supernodes that are in no bundle; then the
 /// packed panels of those that are, for several right-hand sides; then the bundles. So each kind of sweep
-/// reads memory without gaps. The layout depends on the structure and the kind of factor alone.
+/// reads memory without gaps. The layout depends on the groups and the kind of factor alone.
 struct PanelLayout {
   std::vector<offset_t> offset;  ///< length num_supernodes; empty: not known yet
   offset_t panels_end = 0;       ///< of the packed panels and inverses

@@ -166,7 +166,9 @@ SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptio
       stage.domain = {symbolic.column.new_to_old().data(), nullptr, symbolic.column.old_to_new().data()};
     if (!factor->row_scale.empty()) stage.range.scale = factor->row_scale.data();
     if (!factor->column_scale.empty()) stage.domain.scale = factor->column_scale.data();
-    if (!options.device && !options.world) put_scales_in_order(*factor, options.team, stage);
+    // With panels in a file the disk decides, and all memory but a structure's is for panels.
+    if (!options.device && !options.world && !known.file)
+      put_scales_in_order(*factor, options.team, stage);
     const index_t n = factor->size();
     auto maps = std::make_unique<const solve_detail::PartMaps<T>>(*factor);
     const FactorKind kind = factor->kind;

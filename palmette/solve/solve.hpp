@@ -215,9 +215,10 @@ std::shared_ptr<const PlanStructure> plan_structure(std::shared_ptr<const Symbol
 /// Prepare solves with a factor: diagonal blocks inverted, narrow supernodes packed in the order of a sweep,
 /// and the task graphs of both sweeps. The plan keeps the factor alive.
 /// @param structure  of the factor's symbolic and scalar; built if it is null or belongs to another
-/// @param known  values() of a plan with the default options for this factor, made by a build of the same
-///   plan_layout(): used in place. What does not fit is computed. With a file the factor has no panels, and
-///   solves are made by the serial engine, with the bits of all engines, while a thread reads ahead
+/// @param known  values() of a plan with the default options and the same groups for this factor, made by a
+///   build of the same plan_layout(): used in place. What does not fit is computed. With a file the factor
+///   has no panels, and solves are made by the serial engine, with the bits of all engines, while a thread
+///   reads ahead
 /// @param store  of plans before this one, which is made in their memory and leaves it there in turn; null:
 ///   memory of its own. Not used on devices and with `known` values
 /// @throws MemoryError; UsageError if the file's values do not fit, or its memory is less than
@@ -235,7 +236,7 @@ offset_t least_panel_memory(std::shared_ptr<const Factor<T>> factor,
                             std::shared_ptr<const PlanStructure> structure, const PlanValues<T>& known);
 
 /// A number for the way in which this build lays out the panels of a plan: it depends on the width of the
-/// processor's registers.
+/// processor's registers and on the version of the layout.
 index_t plan_layout(ScalarType scalar);
 
 /// Bytes that plan_solve will hold in addition to the factor, and the workspace of one solve with num_rhs

@@ -11,11 +11,12 @@ namespace palmette::solve_detail {
 
 /// Pieces of a triangle, and where each panel lies in them.
 struct PiecesOfTriangle {
-  std::vector<PanelPiece> pieces;  ///< of ascending supernodes
+  /// of ascending supernodes; a group with bundles is in one piece
+  std::vector<PanelPiece> pieces;
   PanelWindow window;
 };
 
-/// @param piece_bytes  of one piece at most, unless a supernode alone needs more
+/// @param piece_bytes  of one piece at most, unless a supernode, or a group with bundles, alone needs more
 template <class T>
 PiecesOfTriangle pieces_of(const SupernodalTriangle<T>& triangle, const PanelPositions& at,
                            std::uint64_t piece_bytes);
@@ -49,8 +50,8 @@ class StreamedTriangles {
     Pass(StreamedTriangles& triangles, const SweepOrder& steps);
     /// Before the next step's first panel.
     void begin_step();
-    /// Before the panel of supernode s: brings it to its place in the window. Supernodes ascend or descend
-    /// through a step.
+    /// Before the panel of supernode s: brings it to its place in the window. Pieces ascend or descend
+    /// through a step; within one, supernodes come in any order.
     void need(index_t s);
 
    private:

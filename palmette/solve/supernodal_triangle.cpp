@@ -285,8 +285,9 @@ bool SupernodalTriangle<T>::is_whole(index_t bundle) const {
 
 template <class T>
 void SupernodalTriangle<T>::fill_bundle(index_t number) {
-  T* const values = values_.data() + (bundle_at(number, false).values - values_.data());
-  std::fill_n(values, structure_.bundles()[number].entries(is_square()), T(0));
+  const SupernodeBundle& bundle = structure_.bundles()[number];
+  T* const values = values_.data() + layout_.bundles + bundle.before(is_square());
+  std::fill_n(values, bundle.entries(is_square()), T(0));
   is_whole_[number] = is_whole(number);
   if (!is_whole_[number]) return;
   const auto members = structure_.bundles().members(number);

@@ -33,8 +33,8 @@ struct SingleSupernode {
 };
 
 /// The bundles of all groups. They hold whole branches from the leaves up, so that a group's bundles come
-/// first in a forward sweep, and last in a backward one; its other supernodes keep their order. Only this
-/// order depends on bundles: a supernode that is computed alone gets the same bits.
+/// first in a forward sweep, and last in a backward one; its other supernodes keep their order. Bundles
+/// change this order and nothing else: a supernode that is computed by itself gives the same bits.
 class SupernodeBundles {
  public:
   SupernodeBundles() = default;  ///< none, and no singles

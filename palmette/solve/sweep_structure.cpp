@@ -9,7 +9,7 @@ namespace {
 
 // A subtree whose panels and vectors fit into a core's second-level cache is not worth cutting; small factors
 // are cut finer, so that there are tasks to share at all. The limit depends on the structure alone, so
-// results keep their bits.
+// results keep their bits. Whoever changes these raises panel_layout_version.
 constexpr double largest_group_bytes = 512 * 1024;
 constexpr double smallest_group_bytes = 16 * 1024;
 constexpr double groups_wanted = 64;

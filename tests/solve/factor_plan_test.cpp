@@ -323,6 +323,18 @@ TEST(factor_plan_memory, prediction_is_what_the_plan_holds) {
   }
 }
 
+TEST(factor_plan_memory, prediction_counts_bundles) {
+  for (const Wish& wish : all_wishes<double>(36)) {
+    const auto factor = reference::naive_factor(reference::make_problem<double>(wish), wish);
+    ASSERT_GT(plan_structure(factor->symbolic, ScalarType::float64)->bundles().count(), 0);
+    const auto plan = plan_solve(factor);
+    const offset_t scales = wish.kind == FactorKind::llt ? 8 * offset_t{plan.size()} : 0;
+    const PlanMemory predicted = predicted_plan_bytes(*factor->symbolic, wish.kind, ScalarType::float64, 1);
+    EXPECT_NEAR(static_cast<double>(predicted.plan_bytes + scales), static_cast<double>(plan.memory_bytes()),
+                0.02 * static_cast<double>(plan.memory_bytes()));
+  }
+}
+
 TEST(factor_plan_cost, flops_are_twice_the_entries_for_each_sweep_and_bytes_grow_by_blocks) {
   const Wish wish{FactorKind::llt, false, 8, 25};
   const auto factor = reference::naive_factor(reference::make_problem<double>(wish), wish);
