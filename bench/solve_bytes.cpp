@@ -14,6 +14,7 @@
 #include "palmette/factorize/factorize.hpp"
 #include "palmette/solve/panel_layout.hpp"
 #include "palmette/solve/solve.hpp"
+#include "palmette/solve/strip_products.hpp"
 
 namespace {
 
@@ -23,9 +24,9 @@ using bench::Options;
 
 using solve_detail::packed_width;
 using solve_detail::SupernodeBundle;
+using solve_detail::strip_rows;
 using solve_detail::SweepGroups;
 
-constexpr index_t strip_rows = 32;  // as in solve/strip_products
 constexpr offset_t line_entries = 8, ahead_entries = 768, group_columns = 8;
 
 Options defaults() {

@@ -56,10 +56,7 @@ PALMETTE_INLINE inline typename Bundled<T>::Vector bundled_entries(const T* a, o
 }
 
 /// Number of entries in a row of a triangular or square block.
-template <int Width, bool Square>
-constexpr int row_entries(int row) {
-  return Square ? Width : row + 1;
-}
+constexpr index_t entries_of_row(bool square, index_t width, index_t row) { return square ? width : row + 1; }
 
 template <class T, int Width, bool Square>
 void forward_kernel(const PanelBundle<T>& bundle, T* local) {
@@ -72,11 +69,11 @@ void forward_kernel(const PanelBundle<T>& bundle, T* local) {
   });
   unrolled<Width>([&](auto row) PALMETTE_INLINE {
     typename L::SumOfEach sum;
-    unrolled<row_entries<Width, Square>(row)>([&](auto column) PALMETTE_INLINE {
+    unrolled<entries_of_row(Square, Width, row)>([&](auto column) PALMETTE_INLINE {
       sum.add(bundled_entries<T>(a + column * bundle_lanes, bundle.ahead), x[column]);
     });
     put_at<T>(sum.value(), local + row, places);
-    a += row_entries<Width, Square>(row) * bundle_lanes;
+    a += entries_of_row(Square, Width, row) * bundle_lanes;
   });
   for (index_t row = 0; row < bundle.rows_below; ++row, a += Width * bundle_lanes) {
     places += bundle_lanes;
@@ -107,7 +104,7 @@ void backward_kernel(bool adjoint, const PanelBundle<T>& bundle, T* local) {
     add_row.template operator()<Width>(-scalars_at<T>(local, places));
   unrolled<Width>([&](auto after) PALMETTE_INLINE {
     constexpr int row = Width - 1 - after;
-    add_row.template operator()<row_entries<Width, Square>(row)>(scalars_at<T>(local + row, places));
+    add_row.template operator()<entries_of_row(Square, Width, row)>(scalars_at<T>(local + row, places));
   });
   unrolled<Width>([&](auto column) PALMETTE_INLINE {
     const auto value = sums[column].value();
@@ -138,8 +135,6 @@ RowOfPanel<T> row_below(const PackedPanel<T>& panel, index_t row) {
                          offset_t{begin} * panel.width;
   return {first + (row - begin), std::min(packed_chunk<T>, panel.rows_below - begin)};
 }
-index_t entries_of_row(bool square, index_t width, index_t row) { return square ? width : row + 1; }
-
 template <class T>
 T sum_of_row(const RowOfPanel<T>& row, index_t count, const typename Alone<T>::Multiplier* x) {
   typename Alone<T>::SumOfEach sum;

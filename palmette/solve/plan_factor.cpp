@@ -119,6 +119,7 @@ struct ScalesInOrder {
 
 template <class T>
 void put_scales_in_order(const Factor<T>& factor, ThreadTeam* team, solve_detail::Stage<T>& stage) {
+  if (factor.row_scale.empty() && factor.column_scale.empty()) return;
   const auto made = std::make_shared<ScalesInOrder>();
   made->add(factor.size(), team, stage.range, made->range);
   const SymbolicFactor& symbolic = *factor.symbolic;

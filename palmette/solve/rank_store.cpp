@@ -56,7 +56,7 @@ void RankTasks<T>::whole_forward(index_t whole, int thread) const {
   std::fill_n(local.row(columns), offset_t{unit.boundary.size()} * stride, T(0));
   for (index_t s = sweep.supernode_begin(group); s < sweep.supernode_end(group); ++s) {
     if (reach != nullptr && !reach->forward(supernode(s))) continue;
-    first().prefetch(s + 1, false);
+    first().prefetch_after(s, false);
     first().eliminate(s, vectors_of(s, begin, thread));
   }
   copy_rows<T>(local, columns, own);
@@ -86,7 +86,7 @@ void RankTasks<T>::whole_backward(index_t whole, int thread) const {
   }
   for (index_t s = sweep.supernode_end(group) - 1; s >= sweep.supernode_begin(group); --s) {
     if (reach != nullptr && !reach->backward(supernode(s))) continue;
-    second().prefetch(s - 1, true);
+    second().prefetch_after(s, true);
     second().substitute(adjoint(), s, vectors_of(s, begin, thread));
   }
   copy_rows<T>(local, columns, own);

@@ -96,8 +96,6 @@ class PieceBuilder {
   index_t begin_ = 0, end_ = 0;
 };
 
-}  // namespace
-
 /// use(begin, end, bytes) for supernodes that must be in one piece, ascending: those of a group with bundles,
 /// since these come first in a forward sweep through the group; any other supernode for itself.
 template <class T, class Use>
@@ -115,6 +113,8 @@ void over_inseparable(const SupernodalTriangle<T>& triangle, const PanelPosition
       for (index_t s = begin; s < end; ++s) use_all(s, s + 1);
   }
 }
+
+}  // namespace
 
 template <class T>
 std::uint64_t largest_panel_bytes(const SupernodalTriangle<T>& triangle, const PanelPositions& at) {

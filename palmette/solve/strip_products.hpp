@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "palmette/base/base.hpp"
 #include "palmette/blocks/blocks.hpp"
 
 namespace palmette::solve_detail {

@@ -209,14 +209,14 @@ class ForwardBody final : public GroupBody<T> {
   void eliminate(index_t group, const Vectors& vectors) const {
     if (this->shared().gathers()) return eliminate_singly(group, vectors);
     for (index_t s = structure().supernode_begin(group); s < structure().supernode_end(group); ++s)
-      eliminate_one(s, s + 1, vectors);
+      eliminate_one(s, vectors);
   }
   template <class Vectors>
-  PALMETTE_INLINE void eliminate_one(index_t s, index_t next, const Vectors& vectors) const {
+  PALMETTE_INLINE void eliminate_one(index_t s, const Vectors& vectors) const {
     const SweepRhs<T>& rhs = this->shared();
     if (reach() != nullptr && !reach()->forward(s)) return;
     rhs.need_panel(s);
-    rhs.triangle.prefetch(next, false);
+    rhs.triangle.prefetch_after(s, false);
     for (const auto& all : vectors) rhs.triangle.eliminate(s, rhs.vectors(s, all));
   }
   /// For one right-hand side, or some that are apart.
@@ -228,26 +228,16 @@ class ForwardBody final : public GroupBody<T> {
       if (reach() == nullptr && rhs.triangle.has_bundle(bundle))
         for (const auto& all : vectors) rhs.triangle.eliminate_bundle(bundle, all.local.first);
       else
-        for (const index_t s : bundles.members(bundle)) eliminate_apart(s, vectors);
+        for (const index_t s : bundles.members(bundle)) eliminate_one(s, vectors);
     for (const SingleSupernode& one : bundles.singles(group))
       if (!rhs.triangle.is_packed(one.supernode)) {
-        eliminate_one(one.supernode, one.supernode + 1, vectors);
+        eliminate_one(one.supernode, vectors);
       } else if (reach() == nullptr || reach()->forward(one.supernode)) {
         rhs.need_panel(one.supernode);
-        rhs.triangle.prefetch(one.supernode + 1, false);
+        rhs.triangle.prefetch_after(one.supernode, false);
         for (const auto& all : vectors)
           rhs.triangle.eliminate_packed(one, all.own.row(one.own), all.local.first);
       }
-  }
-  /// A supernode of a bundle, for itself. @param s  −1: none
-  template <class Vectors>
-  void eliminate_apart(index_t s, const Vectors& vectors) const {
-    const SweepRhs<T>& rhs = this->shared();
-    if (s == -1 || (reach() != nullptr && !reach()->forward(s))) return;
-    rhs.need_panel(s);
-    for (const auto& all : vectors)
-      if (rhs.triangle.is_packed(s)) rhs.triangle.eliminate_apart(s, rhs.own(s, all), all.local.first);
-      else rhs.triangle.eliminate(s, rhs.vectors(s, all));
   }
   void begin(const SweepSide<T>& side, index_t group, int thread) const {
     const SweepRhs<T>& rhs = side.rhs;
@@ -297,14 +287,14 @@ class BackwardBody final : public GroupBody<T> {
   void substitute(index_t group, const Vectors& vectors) const {
     if (this->shared().gathers()) return substitute_singly(group, vectors);
     for (index_t s = structure().supernode_end(group); s-- > structure().supernode_begin(group);)
-      substitute_one(s, s - 1, vectors);
+      substitute_one(s, vectors);
   }
   template <class Vectors>
-  PALMETTE_INLINE void substitute_one(index_t s, index_t next, const Vectors& vectors) const {
+  PALMETTE_INLINE void substitute_one(index_t s, const Vectors& vectors) const {
     const SweepRhs<T>& rhs = this->shared();
     if (reach() != nullptr && !reach()->backward(s)) return;
     rhs.need_panel(s);
-    rhs.triangle.prefetch(next, true);
+    rhs.triangle.prefetch_after(s, true);
     for (const auto& all : vectors) rhs.triangle.substitute(adjoint_, s, rhs.known_vectors(s, all));
   }
   /// For one right-hand side, or some that are apart.
@@ -315,10 +305,10 @@ class BackwardBody final : public GroupBody<T> {
     const auto singles = bundles.singles(group);
     for (auto one = singles.rbegin(); one != singles.rend(); ++one)
       if (!rhs.triangle.is_packed(one->supernode)) {
-        substitute_one(one->supernode, one->supernode - 1, vectors);
+        substitute_one(one->supernode, vectors);
       } else if (reach() == nullptr || reach()->backward(one->supernode)) {
         rhs.need_panel(one->supernode);
-        rhs.triangle.prefetch(one->supernode - 1, true);
+        rhs.triangle.prefetch_after(one->supernode, true);
         for (const auto& all : vectors)
           rhs.triangle.substitute_packed(adjoint_, *one, all.own.row(one->own), all.local.first);
       }
@@ -327,18 +317,7 @@ class BackwardBody final : public GroupBody<T> {
         for (const auto& all : vectors)
           rhs.triangle.substitute_bundle(adjoint_, bundle, all.local.first);
       else
-        for (const index_t s : bundles.members(bundle)) substitute_apart(s, vectors);
-  }
-  /// A supernode of a bundle, for itself. @param s  −1: none
-  template <class Vectors>
-  void substitute_apart(index_t s, const Vectors& vectors) const {
-    const SweepRhs<T>& rhs = this->shared();
-    if (s == -1 || (reach() != nullptr && !reach()->backward(s))) return;
-    rhs.need_panel(s);
-    for (const auto& all : vectors)
-      if (rhs.triangle.is_packed(s))
-        rhs.triangle.substitute_apart(adjoint_, s, rhs.own(s, all), all.local.first);
-      else rhs.triangle.substitute(adjoint_, s, rhs.known_vectors(s, all));
+        for (const index_t s : bundles.members(bundle)) substitute_one(s, vectors);
   }
   void begin(const SweepSide<T>& side, index_t group, int thread) const {
     const SweepRhs<T>& rhs = side.rhs;

@@ -31,7 +31,7 @@ constexpr offset_t most_prefetched = 4096;  // bytes
 
 /// Prefetch the first lines of something that is needed soon: panels are short, so the processor's own
 /// prefetching has hardly begun when the next one starts, and it does not follow a sweep that runs backwards.
-PALMETTE_INLINE inline void prefetch_lines(const void* from, offset_t bytes) {
+PALMETTE_INLINE inline void prefetch(const void* from, offset_t bytes) {
   constexpr offset_t line = 64;
   const char* const begin = static_cast<const char*>(from);
   for (offset_t at = 0; at < bytes && at < most_prefetched; at += line)
@@ -222,7 +222,7 @@ void SupernodalTriangle<T>::take(const TriangleValues<T>& known, const std::shar
   for (const index_t s : known.changed) changed[s] = 1;
   for (index_t bundle = 0; bundle < structure_.bundles().count(); ++bundle) {
     const auto members = structure_.bundles().members(bundle);
-    if (std::any_of(members.begin(), members.end(), [&](index_t s) { return s != -1 && changed[s]; }))
+    if (std::any_of(members.begin(), members.end(), [&](index_t s) { return changed[s] != 0; }))
       fill_bundle(bundle);
   }
 }
@@ -280,7 +280,7 @@ void SupernodalTriangle<T>::fill(double growth_limit, ThreadTeam* team) {
 template <class T>
 bool SupernodalTriangle<T>::is_whole(index_t bundle) const {
   const auto members = structure_.bundles().members(bundle);
-  return std::all_of(members.begin(), members.end(), [&](index_t s) { return s == -1 || is_packed(s); });
+  return std::all_of(members.begin(), members.end(), [&](index_t s) { return is_packed(s); });
 }
 
 template <class T>
@@ -291,8 +291,8 @@ void SupernodalTriangle<T>::fill_bundle(index_t number) {
   is_whole_[number] = is_whole(number);
   if (!is_whole_[number]) return;
   const auto members = structure_.bundles().members(number);
-  for (index_t lane = 0; lane < bundle_lanes; ++lane)
-    if (members[lane] != -1) put_in_lane<T>(packed(members[lane], false), values + lane);
+  for (std::size_t lane = 0; lane < members.size(); ++lane)
+    put_in_lane<T>(packed(members[lane], false), values + lane);
 }
 
 template <class T>
@@ -483,7 +483,8 @@ void SupernodalTriangle<T>::substitute_whole(bool adjoint, index_t s, const Supe
 template <class T>
 void SupernodalTriangle<T>::eliminate_one(index_t s, const SupernodeVectors<T>& at) const {
   if (is_packed(s))
-    return packed_forward<T>(packed(s, false), at.rows, at.own.data, at.local.first);
+    return (structure_.bundles().holds(s) ? bundled_forward_alone<T> : packed_forward<T>)(
+        packed(s, false), at.rows, at.own.data, at.local.first);
   if (has_whole_panels()) return eliminate_whole(s, at);
   const index_t width = structure_.symbolic().width(s);
   gather_rows<T>(places(s), width, at.own, at.spare);
@@ -502,7 +503,8 @@ void SupernodalTriangle<T>::eliminate_one(index_t s, const SupernodeVectors<T>& 
 template <class T>
 void SupernodalTriangle<T>::substitute_one(bool adjoint, index_t s, const SupernodeVectors<T>& at) const {
   if (is_packed(s))
-    return packed_backward<T>(adjoint, packed(s, true), at.rows, at.own.data, at.local.first);
+    return (structure_.bundles().holds(s) ? bundled_backward_alone<T> : packed_backward<T>)(
+        adjoint, packed(s, true), at.rows, at.own.data, at.local.first);
   if (has_whole_panels()) return substitute_whole(adjoint, s, at);
   const DenseView<const T> rows = below(s);
   const DenseView<T> own = one_column(at.own.data, rows.cols);
@@ -533,11 +535,11 @@ void SupernodalTriangle<T>::prefetch_wide(index_t s, bool backward) const {
   constexpr auto scalar = static_cast<offset_t>(sizeof(T));
   if (!has_whole_panels()) {
     const DenseView<const T> panel = below(s);
-    return prefetch_lines(panel.data, panel.ld * panel.cols * scalar);
+    return prefetch(panel.data, panel.ld * panel.cols * scalar);
   }
   const DenseView<const T> panel = whole_panel(s).entries;
   const offset_t entries = panel.ld * panel.cols, asked = std::min(entries, most_prefetched / scalar);
-  prefetch_lines(panel.data + (backward ? entries - asked : 0), asked * scalar);
+  prefetch(panel.data + (backward ? entries - asked : 0), asked * scalar);
 }
 
 template <class T>

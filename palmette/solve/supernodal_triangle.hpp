@@ -108,13 +108,6 @@ class SupernodalTriangle {
     packed_backward<T>(adjoint, packed(one.supernode, one.width, one.rows_below, true),
                        structure_.local_rows(one), own, local);
   }
-  /// The same for one supernode of a bundle.
-  void eliminate_apart(index_t s, T* own, T* local) const {
-    bundled_forward_alone<T>(packed(s, false), structure_.local_rows(s), own, local);
-  }
-  void substitute_apart(bool adjoint, index_t s, T* own, const T* local) const {
-    bundled_backward_alone<T>(adjoint, packed(s, true), structure_.local_rows(s), own, local);
-  }
   /// The same for all supernodes of a bundle, if they are packed and in memory. @param local  of their group
   bool has_bundle(index_t bundle) const { return window_ == nullptr && is_whole_[bundle] != 0; }
   PALMETTE_INLINE void eliminate_bundle(index_t bundle, T* local) const {
@@ -140,11 +133,11 @@ class SupernodalTriangle {
   index_t guarded_blocks() const { return guarded_count_; }
   /// The panels as they are stored.
   TriangleValues<T> values() const;
-  /// Prefetch supernode s, which is read soon, unless it is packed. @param s  any number: none if there is no
-  /// such supernode
-  void prefetch(index_t s, bool backward) const {
-    if (s >= 0 && s < static_cast<index_t>(form_.size()) && form_[s] != Form::packed)
-      prefetch_wide(s, backward);
+  /// Prefetch what follows supernode s (backward: what precedes it), which is read soon.
+  void prefetch_after(index_t s, bool backward) const {
+    const index_t next = backward ? s - 1 : s + 1;
+    if (next >= 0 && next < static_cast<index_t>(form_.size()) && form_[next] != Form::packed)
+      prefetch_wide(next, backward);
   }
   offset_t memory_bytes() const;
   static offset_t predicted_bytes(const SweepGroups& structure, offset_t scalar_bytes, bool permuted);

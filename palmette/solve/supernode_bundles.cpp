@@ -130,6 +130,7 @@ class SupernodeBundles::Builder {
 
   void keep(const OpenBundle& one) {
     SupernodeBundle bundle;
+    bundle.count = one.count;
     bundle.width = symbolic_.width(one.member[0]);
     bundle.rows_below = symbolic_.num_rows_below(one.member[one.count - 1]);  // they ascend
     bundle.places = static_cast<offset_t>(made_.place_.size());

@@ -13,6 +13,7 @@ class SweepGroups;
 /// Supernodes of one group, of one width, none of which is above another, and which have no row below in
 /// common: in any order they give every row the same bits.
 struct SupernodeBundle {
+  index_t count = 0;             ///< ≤ bundle_lanes: supernodes, in the first lanes
   index_t width = 0;
   index_t rows_below = 0;        ///< of the supernode that has most
   offset_t places = 0;           ///< where those of its PanelBundle begin
@@ -47,9 +48,10 @@ class SupernodeBundles {
   index_t end(index_t group) const { return bundle_.empty() ? 0 : bundle_ptr_[group + 1]; }
   bool any_in(index_t group) const { return begin(group) < end(group); }
   const SupernodeBundle& operator[](index_t bundle) const { return bundle_[bundle]; }
-  /// Its supernodes, one for each lane; −1: none.
+  /// Its supernodes, one in each of the first lanes.
   std::span<const index_t> members(index_t bundle) const {
-    return {member_.data() + offset_t{bundle} * bundle_lanes, static_cast<std::size_t>(bundle_lanes)};
+    return {member_.data() + offset_t{bundle} * bundle_lanes,
+            static_cast<std::size_t>(bundle_[bundle].count)};
   }
   const index_t* places(index_t bundle) const { return place_.data() + bundle_[bundle].places; }
   /// The supernodes of a group that are in no bundle, ascending.
@@ -69,7 +71,7 @@ class SupernodeBundles {
 
   std::vector<SupernodeBundle> bundle_;
   std::vector<index_t> bundle_ptr_;  // length num_groups + 1
-  std::vector<index_t> member_;      // length bundle_lanes · count
+  std::vector<index_t> member_;      // length bundle_lanes · count(); −1 behind the last of a bundle
   std::vector<index_t> place_;
   std::vector<index_t> single_ptr_;  // length num_groups + 1
   std::vector<SingleSupernode> single_;

@@ -38,8 +38,9 @@ void expect_promises(const SweepGroups& groups, index_t group) {
     const index_t spare = groups.num_columns(group) + static_cast<index_t>(groups.boundary(group).size());
     std::set<index_t> rows;
     std::vector<index_t> members;
+    const auto held = bundles.members(number);
     for (index_t lane = 0; lane < bundle_lanes; ++lane) {
-      const index_t s = bundles.members(number)[lane];
+      const index_t s = lane < static_cast<index_t>(held.size()) ? held[lane] : -1;
       const index_t* const places = bundles.places(number) + lane;
       if (s == -1) {
         for (index_t row = 0; row <= bundle.rows_below; ++row) ASSERT_EQ(places[bundle_lanes * row], spare);
