@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "palmette/matrix/matrix.hpp"
+#include "palmette/solve/panel_layout.hpp"
 #include "palmette/solve/sweep_structure.hpp"
 #include "tests/scalars.hpp"
 #include "tests/solve/reference.hpp"
@@ -144,6 +146,74 @@ TYPED_TEST(BundledSolves, give_the_bits_of_supernodes_one_by_one) {
       EXPECT_LE(reference::backward_error<T>(problem.dense.view(), Operation::plain, b.view(), x.view()),
                 1000 * unit_roundoff<T>);
     }
+}
+
+/// LLᵀ with the values of one factor and the structure of another, which has the same pattern.
+std::shared_ptr<const Factor<double>> with_structure_of(const Factor<double>& structure,
+                                                        const Factor<double>& values) {
+  auto factor = std::make_shared<Factor<double>>();
+  factor->kind = values.kind;
+  factor->symbolic = structure.symbolic;
+  factor->row_scale = values.row_scale;
+  factor->column_scale = values.column_scale;
+  factor->lower = PanelArray<double>(values.lower.size());
+  std::copy_n(values.lower.data(), values.lower.size(), factor->lower.data());
+  return factor;
+}
+
+/// A factor, another one of the same structure, and what a fresh plan for the latter gives.
+struct ChangedFactor {
+  std::shared_ptr<const Factor<double>> before, after;
+  std::shared_ptr<const PlanStructure> structure;
+  DenseMatrix<double> b, x;
+
+  ChangedFactor() {
+    const Wish wish{FactorKind::llt, false, 36, 5};
+    auto problem = reference::make_problem<double>(wish);
+    before = reference::naive_factor(problem, wish);
+    for (index_t k = 0; k < before->size(); ++k) problem.dense.view()(k, k) *= 2;
+    after = with_structure_of(*before, *reference::naive_factor(problem, wish));
+    structure = plan_structure(before->symbolic, ScalarType::float64);
+    b = reference::random_dense<double>(before->size(), 1, 9);
+    x = reference::solved(plan_solve(after, {}, structure), Operation::plain, b);
+  }
+};
+
+TEST(supernode_bundles, are_renewed_with_their_panels) {
+  const ChangedFactor factor;
+  ASSERT_GT(factor.structure->bundles().count(), 1);
+  const auto before =
+      std::make_shared<const SolvePlan<double>>(plan_solve(factor.before, {}, factor.structure));
+  ASSERT_FALSE(reference::same_bits(factor.x, reference::solved(*before, Operation::plain, factor.b)));
+  std::vector<index_t> all(factor.before->symbolic->num_supernodes());
+  std::iota(all.begin(), all.end(), 0);
+  PlanValues<double> known = before->values();
+  known.owner = before;
+  known.lower.changed = all;
+  const SolvePlan<double> renewed = plan_solve(factor.after, {}, factor.structure, known);
+  EXPECT_TRUE(reference::same_bits(factor.x, reference::solved(renewed, Operation::plain, factor.b)));
+  PlanStore<double> store;
+  (void)plan_solve(factor.before, {}, factor.structure, {}, &store);
+  const SolvePlan<double> again = plan_solve(factor.after, {}, factor.structure, {}, &store);
+  EXPECT_TRUE(reference::same_bits(factor.x, reference::solved(again, Operation::plain, factor.b)));
+}
+
+TEST(supernode_bundles, are_used_where_they_are_known) {
+  const ChangedFactor factor;
+  const SolvePlan<double> plan = plan_solve(factor.after, {}, factor.structure);
+  const std::span<const double> panels = plan.values().lower.panels;
+  const auto copy = std::make_shared<PanelArray<double>>(static_cast<offset_t>(panels.size()));
+  std::copy(panels.begin(), panels.end(), copy->data());
+  PlanValues<double> known = plan.values();
+  known.lower.panels = {copy->data(), panels.size()};
+  known.owner = copy;
+  const SolvePlan<double> loaded = plan_solve(factor.after, {}, factor.structure, known);
+  EXPECT_TRUE(reference::same_bits(factor.x, reference::solved(loaded, Operation::plain, factor.b)));
+  // Whoever reads other panels in their place does not see this.
+  std::fill(copy->data() + solve_detail::panel_layout(*factor.structure, 8, false).bundles,
+            copy->data() + copy->size(), NAN);
+  const DenseMatrix<double> spoiled = reference::solved(loaded, Operation::plain, factor.b);
+  EXPECT_TRUE(std::any_of(spoiled.values.begin(), spoiled.values.end(), [](double v) { return v != v; }));
 }
 
 TEST(supernode_bundles, have_nothing_left_of_a_right_hand_side_that_is_not_finite) {
