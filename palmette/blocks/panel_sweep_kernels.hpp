@@ -1,6 +1,7 @@
 // Inside `blocks`: the loops of sweeps over whole panels. A group of as many columns as a register has lanes
 // is solved among itself in scalars; the rows behind it are read some columns side by side, since memory
-// answers several streams faster than one.
+// answers several streams faster than one. With each load goes a request for the group that follows: not
+// every processor's own prefetching keeps up with so many streams.
 #pragma once
 
 #include <algorithm>
@@ -40,6 +41,14 @@ struct Columns {
   bool last_is_followed;
 
   const T* column(int c) const { return a + c * ld; }
+  /// The register at row `row` of column c, the same place of the columns that follow being prefetched into
+  /// the second-level cache; or of those before, in a sweep that runs backwards.
+  template <bool Backwards = false>
+  PALMETTE_INLINE Register<T> entries(int c, index_t row) const {
+    const T* const at = column(c) + row;
+    __builtin_prefetch(at + (Backwards ? -Count : Count) * ld, 0, 2);
+    return Full<T>::load(at);
+  }
   /// The rows from `row` on, fewer than a register has lanes, and anything in the lanes behind them. Nothing
   /// is left to scalar loops, which a compiler may round in another way from place to place.
   PALMETTE_INLINE Register<T> end_of_column(int c, index_t row) const {
@@ -66,7 +75,7 @@ PALMETTE_INLINE inline void subtract_columns(const Columns<T, Count>& part, cons
   for (; row + group<T> <= part.rows; row += group<T>) {
     Register<T> sum = Full<T>::load(v + row);
     unrolled<Count>([&](auto c) PALMETTE_INLINE {
-      sum = less_product<T>(sum, Full<T>::load(part.column(c) + row), x[c]);
+      sum = less_product<T>(sum, part.entries(c, row), x[c]);
     });
     Full<T>::store(sum, v + row);
   }
@@ -95,7 +104,7 @@ PALMETTE_INLINE inline void subtract_products(bool adjoint, const Columns<T, Cou
   const auto add_registers = [&](Dot<T>* dot) PALMETTE_INLINE {
     row -= group<T>;
     const Register<T> x = Full<T>::load(v + row);
-    unrolled<Count>([&](auto c) PALMETTE_INLINE { dot[c].add(Full<T>::load(part.column(c) + row), x); });
+    unrolled<Count>([&](auto c) PALMETTE_INLINE { dot[c].add(part.template entries<true>(c, row), x); });
   };
   while (row >= 2 * group<T>) add_registers(odd), add_registers(even);
   if (row > 0) add_registers(odd);
