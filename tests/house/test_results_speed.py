@@ -153,18 +153,21 @@ def test_goal_tells_how_far_off_it_is():
     assert "not measured" in Goal(1, "t", 2.0, None).line()
 
 
-def test_report_names_absent_rivals_and_includes_the_notes(tmp_path):
+def test_report_names_absent_rivals_and_links_to_the_notes(tmp_path):
     notes = tmp_path / "notes.md"
     notes.write_text(
-        "# Title\n\n<!-- for writers -->\n\nFirst words.\n\n## Goal 4: factorization\n\nWhy it is slow.\n"
+        "# Title\n\n<!-- for writers -->\n\nFirst words.\n\n## Goal 10: reading\n\nWords.\n\n"
+        "## Goal 1: factorize, then solve\n\nWhy it is slow.\n"
     )
     f = figures(ours(1), ours(2), rival("pardiso", 2), absent={"klu": "klu.h is missing"})
     report.write(f, tmp_path / "speed.md", notes, [])
     text = (tmp_path / "speed.md").read_text()
     assert "KLU (`klu`): not here: klu.h is missing" in text
     assert "SpMP: not here" in text
-    assert text.index("## Goal 4") < text.index("Why it is slow.") < text.index("## Goal 5")
-    assert "First words." in text and "for writers" not in text
+    link = "(notes.md#goal-1-factorize-then-solve)"
+    assert text.index("## Goal 1:") < text.index(link) < text.index("## Goal 2:")
+    assert text.count(link) == 1 and "(notes.md#goal-10-reading)" in text
+    assert "First words." in text and "for writers" not in text and "Why it is slow." not in text
 
 
 def test_readme_is_changed_between_its_marks_only(tmp_path):

@@ -1,5 +1,5 @@
-"""docs/results/speed.md from the figures; free text comes verbatim from docs/results/speed_notes.md, one
-section for each goal."""
+"""docs/results/speed.md from the figures. Of docs/results/speed_notes.md, which people write, the text before
+the first heading comes verbatim; under each goal there is a link to its section there."""
 
 import re
 
@@ -9,8 +9,8 @@ from speed.goals import SECTIONS, small_ratios, title_of_matrix
 
 HEAD = """# Speed on one machine
 
-Made by `{command}` ({date}, commit {commit}); never edited by hand. The text under the tables comes from
-[speed_notes.md](speed_notes.md).
+Made by `{command}` ({date}, commit {commit}); never edited by hand. Profiles, what was tried and what each
+trial gave are in [speed_notes.md](speed_notes.md).
 
 Machine: {processor}, {cores} cores, {cache} MiB of last-level cache, {compiler}. Measured in the same run:
 
@@ -411,24 +411,23 @@ def mean_cell(f, phase, among, solver):
     return f"{geometric_mean(ratios):.2f}, {min(ratios):.2f} ({len(ratios)})" if ratios else "–"
 
 
-COLD_NOTES = re.compile(r"^## Cold starts\n(.*?)(?=^## |\Z)", flags=re.MULTILINE | re.DOTALL)
+class Notes:
+    """The page that people write."""
 
+    def __init__(self, path):
+        self._name = path.name
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        self._headings = re.findall(r"^## (.+)$", text, flags=re.MULTILINE)
+        words = text.split("\n## ")[0]
+        self.first_words = re.sub(r"\A# [^\n]*\n|<!--.*?-->", "", words, flags=re.DOTALL).strip()
 
-def cold_notes(path):
-    """The notes on cold starts, under '## Cold starts'."""
-    found = COLD_NOTES.search(path.read_text(encoding="utf-8")) if path.is_file() else None
-    return found.group(1).strip() if found else ""
-
-
-def notes_by_goal(path):
-    """{number: text}, 0 for the text before the first goal. Headings: '## Goal N …'."""
-    if not path.is_file():
-        return {}
-    parts = re.split(
-        r"^## Goal (\d+).*\n", COLD_NOTES.sub("", path.read_text(encoding="utf-8")), flags=re.MULTILINE
-    )
-    intro = re.sub(r"\A# [^\n]*\n|<!--.*?-->", "", parts[0], flags=re.DOTALL)
-    return {0: intro.strip(), **{int(parts[at]): parts[at + 1].strip() for at in range(1, len(parts), 2)}}
+    def link(self, begin):
+        """To the section whose heading begins with these words; empty if there is none."""
+        for heading in self._headings:
+            if re.match(re.escape(begin) + r"\b", heading):
+                anchor = re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+                return f"Profiles and what was tried: [{self._name}]({self._name}#{anchor})."
+        return ""
 
 
 def absent_text(f):
@@ -463,18 +462,18 @@ def write(f, path, notes, pictures):
         command=f.extra["command"],
         **{k: machine[k] for k in ("date", "commit", "processor", "cores", "compiler")},
     )
-    said = notes_by_goal(notes)
-    if said.get(0):
-        text += "\n" + said[0] + "\n"
+    notes = Notes(notes)
+    if notes.first_words:
+        text += "\n" + notes.first_words + "\n"
     if f.extra.get("cold", {}).get("rows"):
-        text += "\n" + cold.section(f.extra["cold"], table, cold_notes(notes))
+        text += "\n" + cold.section(f.extra["cold"], table, notes.link("Cold starts"))
     text += "\n## Goals\n\n| goal | what | asked | reached | |\n|--:|---|--:|--:|---|\n"
     text += "\n".join(goal.line() for _, goals in SECTIONS.values() for goal in goals(f)) + "\n"
     for picture, title in pictures:
         text += f"\n![{title}]({picture})\n"
     text += "\n## Ratios to each rival\n" + overview(f)
     for at, (title, _) in SECTIONS.items():
-        body = [part for part in (TABLES[at](f), said.get(at)) if part]
+        body = [part.rstrip("\n") for part in (TABLES[at](f), notes.link(f"Goal {at}")) if part]
         text += (
             f"\n## Goal {at}: {title}\n\n"
             + ("\n\n".join(body) if body else "Not measured by this command.")
@@ -527,7 +526,7 @@ def renew_cold(measured, path, readme):
     path.write_text(
         cold.replace_section(
             path.read_text(encoding="utf-8"),
-            cold.section(measured, table, cold_notes(path.parent / "speed_notes.md")),
+            cold.section(measured, table, Notes(path.parent / "speed_notes.md").link("Cold starts")),
             "## Goals",
         ),
         encoding="utf-8",
