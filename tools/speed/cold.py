@@ -233,8 +233,8 @@ def phase_rows(cold, threads):
         yield [rivals.TITLES[matrix], *ours, f"{best(rows['palmette'], 'create_faults'):,}", *theirs]
 
 
-def section(cold, table, notes=""):
-    """Markdown between its marks; `table` comes from the report, a person wrote `notes`."""
+def section(cold, table, link=""):
+    """Markdown between its marks; `table` comes from the report, `link` leads to what people wrote."""
     runs = len(next(iter(cold["rows"].values()))["palmette"])
     text = HEAD.format(
         runs=runs, **{name: cold["machine"][name] for name in ("date", "commit", "processor", "cores")}
@@ -293,8 +293,8 @@ def section(cold, table, notes=""):
         ],
         phase_rows(cold, 2),
     )
-    if notes:
-        text += f"\n{notes}\n"
+    if link:
+        text += f"\n{link}\n"
     return f"{MARKS[0]}\n\n{text}\n{MARKS[1]}\n"
 
 

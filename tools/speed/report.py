@@ -450,7 +450,7 @@ def absent_text(f):
     return "\n".join(lines)
 
 
-def write(f, path, notes, pictures):
+def write(f, path, notes_path, pictures):
     machine = f.extra["machine"]
     limits = "\n".join(
         f"| {t} | {v['read_gbs']:.1f} | {v['triad_gbs']:.1f} | {v['dgemm_gflops']:.1f} | {v['blas']} |"
@@ -462,7 +462,7 @@ def write(f, path, notes, pictures):
         command=f.extra["command"],
         **{k: machine[k] for k in ("date", "commit", "processor", "cores", "compiler")},
     )
-    notes = Notes(notes)
+    notes = Notes(notes_path)
     if notes.first_words:
         text += "\n" + notes.first_words + "\n"
     if f.extra.get("cold", {}).get("rows"):
