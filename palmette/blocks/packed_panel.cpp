@@ -15,9 +15,13 @@ using lanes::unrolled;
 template <class T>
 constexpr int chunk = lanes::full_width<T>;
 
-/// Number of columns whose sums (in a backward pass) or factors (in a forward pass) stay in registers.
+/// Number of columns whose factors stay in registers in a forward pass.
 template <class T>
-constexpr int most_columns = (lanes::register_bytes == 64 ? 16 : 8) / (is_complex_v<T> ? 2 : 1);
+constexpr int most_factors = (lanes::register_bytes == 64 ? 16 : 8) / (is_complex_v<T> ? 2 : 1);
+/// Number of columns that a backward pass sums up at once: all of a panel that solves pack, so that it is
+/// read once and without a gap. What registers do not hold waits in the first-level cache.
+template <class T>
+constexpr int most_sums = 32 / (is_complex_v<T> ? 2 : 1);
 
 template <class T>
 using Full = lanes::Lanes<T, chunk<T>>;
@@ -275,32 +279,34 @@ BackwardKernel<T> backward_kernel(int columns, std::integer_sequence<int, Number
   static constexpr BackwardKernel<T> kernels[] = {packed_backward_kernel<T, Number + 1, Square, Alone>...};
   return kernels[columns - 1];
 }
-template <class T>
-using Counts = std::make_integer_sequence<int, most_columns<T>>;
+template <int Most>
+using Counts = std::make_integer_sequence<int, Most>;
 
 }  // namespace
 
 template <class T>
 void packed_forward(const PackedPanel<T>& panel, const RowPlaces& places, T* own, T* local) {
-  if (panel.width > most_columns<T>) return packed_forward_wide<T>(panel, places, own, local);
-  (panel.square ? forward_kernel<T, true>(panel.width, Counts<T>())
-                : forward_kernel<T, false>(panel.width, Counts<T>()))(panel, places, own, local);
+  using Kernels = Counts<most_factors<T>>;
+  if (panel.width > most_factors<T>) return packed_forward_wide<T>(panel, places, own, local);
+  (panel.square ? forward_kernel<T, true>(panel.width, Kernels())
+                : forward_kernel<T, false>(panel.width, Kernels()))(panel, places, own, local);
 }
 
 template <class T>
 void packed_backward(bool adjoint, const PackedPanel<T>& panel, const RowPlaces& places, T* own,
                      const T* local) {
-  constexpr int most = most_columns<T>;
+  constexpr int most = most_sums<T>;
+  using Kernels = Counts<most>;
   if (panel.width <= most)
-    return (panel.square ? backward_kernel<T, true, true>(panel.width, Counts<T>())
-                         : backward_kernel<T, false, true>(panel.width, Counts<T>()))(
+    return (panel.square ? backward_kernel<T, true, true>(panel.width, Kernels())
+                         : backward_kernel<T, false, true>(panel.width, Kernels()))(
         panel, 0, {adjoint, places, own, own, local});
   T z[widest_packed + chunk<T>];
   std::copy_n(own, panel.width, z);
   for (int first = 0; first < panel.width; first += most) {
     const int count = std::min<int>(most, panel.width - first);
-    (panel.square ? backward_kernel<T, true, false>(count, Counts<T>())
-                  : backward_kernel<T, false, false>(count, Counts<T>()))(
+    (panel.square ? backward_kernel<T, true, false>(count, Kernels())
+                  : backward_kernel<T, false, false>(count, Kernels()))(
         panel, first, {adjoint, places, z, own, local});
   }
 }
