@@ -16,5 +16,6 @@
 #include "palmette/blocks/placed_products.hpp"
 #include "palmette/blocks/rank_factor.hpp"
 #include "palmette/blocks/rank_part.hpp"
+#include "palmette/blocks/reading_order.hpp"
 #include "palmette/blocks/rotations.hpp"
 #include "palmette/blocks/small_products.hpp"

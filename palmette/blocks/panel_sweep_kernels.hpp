@@ -1,7 +1,8 @@
 // Inside `blocks`: the loops of sweeps over whole panels. A group of as many columns as a register has lanes
 // is solved among itself in scalars; the rows behind it are read some columns side by side, since memory
 // answers several streams faster than one. With each load goes a request for the group that follows: not
-// every processor's own prefetching keeps up with so many streams.
+// every processor's own prefetching keeps up with so many streams. Some follow one stream alone, see
+// ReadingOrder: those sweep backwards column after column.
 #pragma once
 
 #include <algorithm>
@@ -41,12 +42,12 @@ struct Columns {
   bool last_is_followed;
 
   const T* column(int c) const { return a + c * ld; }
-  /// The register at row `row` of column c, the same place of the columns that follow being prefetched into
-  /// the second-level cache; or of those before, in a sweep that runs backwards.
+  /// The register at row `row` of column c. If there are several columns, the same place of those that follow
+  /// is prefetched into the second-level cache; or of those before, in a sweep that runs backwards.
   template <bool Backwards = false>
   PALMETTE_INLINE Register<T> entries(int c, index_t row) const {
     const T* const at = column(c) + row;
-    __builtin_prefetch(at + (Backwards ? -Count : Count) * ld, 0, 2);
+    if constexpr (Count > 1) __builtin_prefetch(at + (Backwards ? -Count : Count) * ld, 0, 2);
     return Full<T>::load(at);
   }
   /// The rows from `row` on, fewer than a register has lanes, and anything in the lanes behind them. Nothing
@@ -170,6 +171,15 @@ void few_backward(bool adjoint, const PanelRows<T>& at, index_t count) {
   }
 }
 
+/// Touches each line of the `count` scalars before `end`, which nobody needs, from the last to the first: a
+/// processor that follows one stream would lose it in a gap, and a request does not keep it.
+template <class T>
+PALMETTE_INLINE inline void pass_over(const T* end, index_t count) {
+  constexpr index_t line_scalars = 64 / static_cast<index_t>(sizeof(T));
+  for (index_t k = line_scalars; k <= count; k += line_scalars)
+    static_cast<void>(*reinterpret_cast<const volatile char*>(end - k));
+}
+
 /// A whole group from column `first` on: its rows stay in registers.
 template <class T>
 void group_forward(const PanelRows<T>& at, index_t first) {
@@ -193,8 +203,14 @@ void group_forward(const PanelRows<T>& at, index_t first) {
 template <class T>
 PALMETTE_INLINE inline void subtract_group_products(bool adjoint, const PanelRows<T>& at, index_t first,
                                                     index_t begin, T* value) {
-  for (int c = group<T> - streams<T>; c >= 0; c -= streams<T>)
-    subtract_pieces<T, streams<T>>(adjoint, at, first + c, begin, value + c);
+  if (at.panel.order == ReadingOrder::one_stream)
+    for (index_t c = group<T> - 1; c >= 0; --c) {
+      subtract_pieces<T, 1>(adjoint, at, first + c, begin, value + c);
+      if (begin == first + group<T>) pass_over(at.panel.entries.column(first + c) + begin, begin);
+    }
+  else
+    for (int c = group<T> - streams<T>; c >= 0; c -= streams<T>)
+      subtract_pieces<T, streams<T>>(adjoint, at, first + c, begin, value + c);
 }
 template <class T>
 void group_backward(bool adjoint, const PanelRows<T>& at, index_t first) {

@@ -41,9 +41,21 @@ void panel_backward(bool adjoint, const WholePanel<T>& panel, T* v, const Offers
   if (few > 0) few_backward(adjoint, at, few);
 }
 
-#define PALMETTE_INSTANTIATE(T)                                                    \
-  template void panel_forward<T>(const WholePanel<T>&, T*, const OffersOfThread&); \
-  template void panel_backward<T>(bool, const WholePanel<T>&, T*, const OffersOfThread&);
+template <class T>
+void rows_below_backward(bool adjoint, const WholePanel<T>& panel, const ColumnRange& columns, T* v, T* own) {
+  using namespace panel_sweep;
+  const index_t width = panel.entries.cols;
+  const PanelRows<T> at{panel, v, panel.entries.rows};
+  for (index_t c = columns.end; c-- > columns.begin;) {
+    subtract_pieces<T, 1>(adjoint, at, c, width, own + c);
+    pass_over(panel.entries.column(c) + width, width);
+  }
+}
+
+#define PALMETTE_INSTANTIATE(T)                                                           \
+  template void panel_forward<T>(const WholePanel<T>&, T*, const OffersOfThread&);        \
+  template void panel_backward<T>(bool, const WholePanel<T>&, T*, const OffersOfThread&); \
+  template void rows_below_backward<T>(bool, const WholePanel<T>&, const ColumnRange&, T*, T*);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

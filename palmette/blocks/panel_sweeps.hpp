@@ -3,6 +3,7 @@
 #pragma once
 
 #include "palmette/base/base.hpp"
+#include "palmette/blocks/reading_order.hpp"
 
 namespace palmette {
 
@@ -11,6 +12,7 @@ template <class T>
 struct WholePanel {
   DenseView<const T> entries;  ///< (w + r) × w
   bool unit_diagonal = false;  ///< of B, whatever is stored there
+  ReadingOrder order = reading_order_of_processor();  ///< the bits are the same
 };
 
 /// Number of scalars behind a vector that these functions may read and overwrite.
@@ -25,5 +27,14 @@ void panel_forward(const WholePanel<T>& panel, T* v, const OffersOfThread& offer
 /// v₁ ← B⁻ᵀ·(v₁ − Cᵀ·v₂), or with adjoints. @cost the same
 template <class T>
 void panel_backward(bool adjoint, const WholePanel<T>& panel, T* v, const OffersOfThread& offers = {});
+
+/// Some columns of a panel.
+struct ColumnRange {
+  index_t begin, end;
+};
+/// own ← own − op(C)·v₂ for these columns of a panel of which only C is used, read as one stream.
+/// @param v  v₂ from place w on @param own  w scalars @cost 2·r flops for each column
+template <class T>
+void rows_below_backward(bool adjoint, const WholePanel<T>& panel, const ColumnRange& columns, T* v, T* own);
 
 }  // namespace palmette

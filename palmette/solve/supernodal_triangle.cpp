@@ -454,7 +454,7 @@ void SupernodalTriangle<T>::substitute(bool adjoint, index_t s, const SupernodeV
 template <class T>
 WholePanel<T> SupernodalTriangle<T>::whole_panel(index_t s) const {
   const DenseView<const T> rows = below(s);
-  return {{rows.data - rows.cols, rows.cols + rows.rows, rows.cols, rows.ld}, source_.unit_diagonal};
+  return {{rows.data - rows.cols, rows.cols + rows.rows, rows.cols, rows.ld}, source_.unit_diagonal, order_};
 }
 
 template <class T>
@@ -515,6 +515,9 @@ void SupernodalTriangle<T>::substitute_one(bool adjoint, index_t s, const Supern
       for (index_t k = 0; k < rows.rows; ++k) at.row_values[k] = at.local.first[at.rows.list[k]];
     T* const known = at.rows.list != nullptr ? at.row_values : at.local.first + at.rows.start;
     over_strips(offers, rows.cols, [&](index_t column, index_t end) {
+      if (order_ == ReadingOrder::one_stream)  // strips from the last to the first
+        return rows_below_backward(adjoint, whole_panel(s), {rows.cols - end, rows.cols - column},
+                                   known - rows.cols, own.data);
       panel_multiply_transposed_subtract<T>(adjoint, rows.columns(column, end - column),
                                             one_column(known, rows.rows),
                                             {own.data + column, end - column, 1, own.ld});

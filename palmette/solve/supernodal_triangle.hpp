@@ -11,7 +11,8 @@
 
 namespace palmette::solve_detail {
 
-/// How far ahead a packed panel is prefetched: some hundred nanoseconds at the speed of memory.
+/// How far ahead a packed panel is prefetched, by processors that want requests: some hundred nanoseconds at
+/// the speed of memory.
 inline constexpr offset_t packed_ahead_bytes = 6144;
 
 /// Where a triangle's values lie, in the layout of SymbolicFactor. Seen as a lower triangle: its diagonal
@@ -159,8 +160,7 @@ class SupernodalTriangle {
     return source_.leading != nullptr ? source_.leading[s] : structure_.symbolic().leading_dimension(s);
   }
   PALMETTE_INLINE PackedPanel<T> packed(index_t s, index_t width, index_t rows_below, bool backward) const {
-    constexpr offset_t ahead = packed_ahead_bytes / static_cast<offset_t>(sizeof(T));
-    return {values_of(s), width, rows_below, is_square(), backward ? -ahead : ahead};
+    return {values_of(s), width, rows_below, is_square(), backward ? -ahead_ : ahead_};
   }
   PackedPanel<T> packed(index_t s, bool backward) const {
     const SymbolicFactor& symbolic = structure_.symbolic();
@@ -216,6 +216,10 @@ class SupernodalTriangle {
   std::vector<char> has_places_;  // length num_supernodes
   std::vector<char> is_whole_;    // length of the bundles: all panels are packed
   index_t guarded_count_ = 0;
+  const ReadingOrder order_ = reading_order_of_processor();
+  // of packed panels
+  const offset_t ahead_ =
+      order_ == ReadingOrder::one_stream ? 0 : packed_ahead_bytes / static_cast<offset_t>(sizeof(T));
   const PanelWindow* window_ = nullptr;  // null: panels are in memory
   std::shared_ptr<TriangleStore<T>> store_;  // takes the memory in the end; null: it is freed
 };

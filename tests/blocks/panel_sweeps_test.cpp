@@ -1,5 +1,5 @@
 // Sweeps over whole panels against substitution by the definition: every scalar type, widths that fill groups
-// and do not, ends of columns, what is stored beside the triangle.
+// and do not, ends of columns, what is stored beside the triangle, both orders of reading.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -35,7 +35,9 @@ struct StoredPanel {
       if (!unit) memory.view()(column, column) = entries.view()(column, column) + T(3);
     }
   }
-  WholePanel<T> panel() const { return {{memory.view().data, width + below, width, memory.view().ld}, unit}; }
+  WholePanel<T> panel(ReadingOrder order = reading_order_of_processor()) const {
+    return {{memory.view().data, width + below, width, memory.view().ld}, unit, order};
+  }
   T entry(index_t row, index_t column) const {
     return unit && row == column ? T(1) : memory.view()(row, column);
   }
@@ -88,9 +90,48 @@ TYPED_TEST(PanelSweeps, substitute_by_the_definition_and_use_nothing_else) {
           EXPECT_LE(distance(x, by_definition_forward(given, v), width + below), bound);
           for (const bool adjoint : {false, true}) {
             x = v;
-            panel_backward(adjoint, given.panel(), x.data());
+            panel_backward(adjoint, given.panel(ReadingOrder::eight_streams), x.data());
             EXPECT_LE(distance(x, by_definition_backward(given, adjoint, v), width + below), bound);
+            std::vector<T> other = v;
+            panel_backward(adjoint, given.panel(ReadingOrder::one_stream), other.data());
+            EXPECT_EQ(distance(x, other, width + below), 0.0);
           }
+        }
+}
+
+TYPED_TEST(PanelSweeps, subtract_rows_below_of_some_columns_and_use_nothing_else) {
+  using T = TypeParam;
+  const T none = T(std::numeric_limits<real_t<T>>::quiet_NaN());
+  for (const index_t width : {1, 7, 8, 33, 90, 270})
+    for (const index_t below : {1, 3, 8, 30, 41, 530})
+      for (const index_t between : {0, 3})
+        for (const bool adjoint : {false, true}) {
+          SCOPED_TRACE(std::to_string(width) + " columns, " + std::to_string(below) + " below, " +
+                       std::to_string(between) + " between");
+          StoredPanel<T> given(width, below, false, between);
+          for (index_t column = 0; column < width; ++column)
+            std::fill_n(given.memory.view().column(column), width, none);
+          std::vector<T> v(width, none);
+          const std::vector<T> rows = random_dense<T>(below, 1, 8).values;
+          v.insert(v.end(), rows.begin(), rows.end());
+          v.resize(v.size() + sweep_slack, none);
+          const std::vector<T> before = random_dense<T>(width, 1, 9).values;
+          const index_t cut = width / 3;
+          std::vector<T> own = before, expected = before;
+          rows_below_backward(adjoint, given.panel(), {cut, width}, v.data(), own.data());
+          for (index_t c = cut; c < width; ++c)
+            for (index_t row = width; row < width + below; ++row) {
+              const T entry = given.entry(row, c);
+              expected[c] -= (adjoint ? conjugate(entry) : entry) * v[row];
+            }
+          EXPECT_LE(distance(own, expected, width), 10.0 * below * unit_roundoff<T>);
+          EXPECT_TRUE(std::equal(own.begin(), own.begin() + cut, before.begin()));
+          // In two parts, the same bits.
+          std::vector<T> parts = before;
+          const index_t middle = (cut + width) / 2;
+          rows_below_backward(adjoint, given.panel(), {cut, middle}, v.data(), parts.data());
+          rows_below_backward(adjoint, given.panel(), {middle, width}, v.data(), parts.data());
+          EXPECT_EQ(parts, own);
         }
 }
 

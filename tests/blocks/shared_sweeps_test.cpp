@@ -24,6 +24,7 @@ struct SweptPanel {
   DenseMatrix<T> memory;
   std::vector<T> start;
   bool unit;
+  ReadingOrder order = ReadingOrder::eight_streams;
 
   SweptPanel(index_t width, index_t below, bool unit_diagonal)
       : memory(random_dense<T>(width + below, width, 5)),
@@ -35,7 +36,7 @@ struct SweptPanel {
     start.resize(width + below + sweep_slack);
   }
   WholePanel<T> panel() const {
-    return {{memory.view().data, memory.rows, memory.cols, memory.view().ld}, unit};
+    return {{memory.view().data, memory.rows, memory.cols, memory.view().ld}, unit, order};
   }
   /// What a sweep makes of the vector, without the slack behind it.
   template <class Sweep>
@@ -67,9 +68,10 @@ TYPED_TEST(SharedSweeps, give_the_bits_of_one_thread_however_many_help) {
     for (const index_t below : {0, 5, 260, 1403})
       for (const bool unit : {false, true}) {
         SCOPED_TRACE(std::to_string(width) + " columns, " + std::to_string(below) + " below");
-        const SweptPanel<T> given(width, below, unit);
+        SweptPanel<T> given(width, below, unit);
         const std::vector<T> forward = given.forward(), backward = given.backward();
         for (const int helpers : {1, 3}) {
+          given.order = helpers == 1 ? ReadingOrder::one_stream : ReadingOrder::eight_streams;
           WorkOffers offers(1);
           int visits[3] = {};
           const RepeatingThreads others(
