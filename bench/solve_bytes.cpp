@@ -238,7 +238,7 @@ struct Sums {
         line[k] += line_at(piece.data + row);
       }
   }
-  /// The whole memory of a block of columns, up or down.
+  /// The whole memory of a block of columns, up or down; not for strips, which have little of it.
   void add_in_order(const Piece& piece, bool up) {
     const offset_t entries = piece.ld * (piece.cols - 1) + piece.rows;
     up ? add_up({piece.data, entries, 1, entries}, 0) : add_down({piece.data, entries, 1, entries}, 0);
@@ -246,7 +246,7 @@ struct Sums {
   void add(const Piece& piece, bool up, const Loop& how) {
     const offset_t ahead = how.asks ? ahead_entries : 0;
     if (piece.cols == 1) up ? add_up(piece, ahead) : add_down(piece, ahead);
-    else if (how.by_one) add_in_order(piece, up);
+    else if (how.by_one && 2 * piece.rows > piece.ld) add_in_order(piece, up);
     else if (!piece.from_diagonal) add_columns(piece, how.asks);
     else up ? add_groups_up(piece, how.asks) : add_groups_down(piece, how.asks);
   }

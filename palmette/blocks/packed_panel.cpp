@@ -18,8 +18,8 @@ constexpr int chunk = lanes::full_width<T>;
 /// Number of columns whose factors stay in registers in a forward pass.
 template <class T>
 constexpr int most_factors = (lanes::register_bytes == 64 ? 16 : 8) / (is_complex_v<T> ? 2 : 1);
-/// Number of columns that a backward pass sums up at once: all of a panel that solves pack, so that it is
-/// read once and without a gap. What registers do not hold waits in the first-level cache.
+/// Number of columns that a backward pass sums up at once: of real numbers, all of a panel that solves pack,
+/// so that it is read once and without a gap. What registers do not hold waits in the first-level cache.
 template <class T>
 constexpr int most_sums = 32 / (is_complex_v<T> ? 2 : 1);
 

@@ -29,7 +29,7 @@ struct PackedPanel {
   index_t width = 0;
   index_t rows_below = 0;
   bool square = false;  ///< B⁻¹ is not triangular: pivoting permuted its columns
-  /// distance to prefetch ahead: the panels of a sweep follow each other in memory; 0: nothing
+  /// distance to prefetch ahead: the panels of a sweep follow each other in memory; 0: no other place
   offset_t ahead = 0;
 };
 

@@ -32,14 +32,13 @@ constexpr int streams = std::min<int>(8, group<T>);
 /// between two pieces, and it has the same bits.
 constexpr index_t piece_rows = 256;
 
-/// The same rows of `Count` neighbouring columns. Each but the last is followed by memory that may be read in
-/// whole registers, and so is the last one unless it ends the panel.
+/// The same rows of `Count` neighbouring columns of a panel, behind whose end nothing may be read.
 template <class T, int Count>
 struct Columns {
   const T* a;
   offset_t ld;
   index_t rows;
-  bool last_is_followed;
+  const T* end;  ///< of the panel
 
   const T* column(int c) const { return a + c * ld; }
   /// The register at row `row` of column c. If there are several columns, the same place of those that follow
@@ -53,7 +52,7 @@ struct Columns {
   /// The rows from `row` on, fewer than a register has lanes, and anything in the lanes behind them. Nothing
   /// is left to scalar loops, which a compiler may round in another way from place to place.
   PALMETTE_INLINE Register<T> end_of_column(int c, index_t row) const {
-    if (c + 1 < Count || last_is_followed) return Full<T>::load(column(c) + row);
+    if (end - (column(c) + row) >= group<T>) return Full<T>::load(column(c) + row);
     T values[group<T>] = {};
     std::copy(column(c) + row, column(c) + rows, values);
     return Full<T>::load(values);
@@ -126,8 +125,8 @@ struct PanelRows {
   /// Rows [from, to) of some columns.
   template <int Count>
   Columns<T, Count> part(index_t column, index_t from, index_t to) const {
-    return {panel.entries.column(column) + from, panel.entries.ld, to - from,
-            column + Count < panel.entries.cols || to < panel.entries.rows};
+    const DenseView<const T>& all = panel.entries;
+    return {all.column(column) + from, all.ld, to - from, all.column(all.cols - 1) + all.rows};
   }
 };
 
@@ -203,10 +202,12 @@ void group_forward(const PanelRows<T>& at, index_t first) {
 template <class T>
 PALMETTE_INLINE inline void subtract_group_products(bool adjoint, const PanelRows<T>& at, index_t first,
                                                     index_t begin, T* value) {
-  if (at.panel.order == ReadingOrder::one_stream)
+  // Of a shared panel one stream would have gaps.
+  const bool has_gaps = begin != first + group<T> || at.end != at.panel.entries.rows;
+  if (at.panel.order == ReadingOrder::one_stream && !has_gaps)
     for (index_t c = group<T> - 1; c >= 0; --c) {
       subtract_pieces<T, 1>(adjoint, at, first + c, begin, value + c);
-      if (begin == first + group<T>) pass_over(at.panel.entries.column(first + c) + begin, begin);
+      pass_over(at.panel.entries.column(first + c) + begin, begin);
     }
   else
     for (int c = group<T> - streams<T>; c >= 0; c -= streams<T>)

@@ -46,9 +46,13 @@ void rows_below_backward(bool adjoint, const WholePanel<T>& panel, const ColumnR
   using namespace panel_sweep;
   const index_t width = panel.entries.cols;
   const PanelRows<T> at{panel, v, panel.entries.rows};
-  for (index_t c = columns.end; c-- > columns.begin;) {
+  index_t c = columns.end;
+  if (panel.order == ReadingOrder::eight_streams)
+    for (; c - columns.begin >= streams<T>; c -= streams<T>)
+      subtract_pieces<T, streams<T>>(adjoint, at, c - streams<T>, width, own + c - streams<T>);
+  while (c-- > columns.begin) {
     subtract_pieces<T, 1>(adjoint, at, c, width, own + c);
-    pass_over(panel.entries.column(c) + width, width);
+    if (panel.order == ReadingOrder::one_stream) pass_over(panel.entries.column(c) + width, width);
   }
 }
 

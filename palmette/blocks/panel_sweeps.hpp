@@ -1,5 +1,5 @@
 // Substitution with a whole panel of a factor and one right-hand side. Memory is the limit: a few columns at
-// a time are read side by side, from their diagonals to their ends.
+// a time are read side by side, from their diagonals to their ends, or one after the other (ReadingOrder).
 #pragma once
 
 #include "palmette/base/base.hpp"
@@ -12,7 +12,7 @@ template <class T>
 struct WholePanel {
   DenseView<const T> entries;  ///< (w + r) × w
   bool unit_diagonal = false;  ///< of B, whatever is stored there
-  ReadingOrder order = reading_order_of_processor();  ///< the bits are the same
+  ReadingOrder order = reading_order_of_processor();  ///< changes no bit of a result
 };
 
 /// Number of scalars behind a vector that these functions may read and overwrite.
@@ -32,7 +32,7 @@ void panel_backward(bool adjoint, const WholePanel<T>& panel, T* v, const Offers
 struct ColumnRange {
   index_t begin, end;
 };
-/// own ← own − op(C)·v₂ for these columns of a panel of which only C is used, read as one stream.
+/// own ← own − op(C)·v₂ for these columns of a panel of which only C is used.
 /// @param v  v₂ from place w on @param own  w scalars @cost 2·r flops for each column
 template <class T>
 void rows_below_backward(bool adjoint, const WholePanel<T>& panel, const ColumnRange& columns, T* v, T* own);

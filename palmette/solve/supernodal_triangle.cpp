@@ -417,7 +417,8 @@ void SupernodalTriangle<T>::eliminate(index_t s, const SupernodeVectors<T>& at) 
   const index_t width = structure_.symbolic().width(s);
   if (at.own.stride == 1) return eliminate_one(s, at);
   if (form_[s] == Form::packed)
-    return packed_forward_rhs<T>(packed(s, false), at.rows, {at.own, at.local, at.spare, at.rows_ahead});
+    return packed_forward_rhs<T>(packed_for_several(s, false), at.rows,
+                                 {at.own, at.local, at.spare, at.rows_ahead});
   gather_rows<T>(places(s), width, at.own, at.spare);
   if (form_[s] == Form::inverted) {
     multiply_inverse(s, at);
@@ -435,7 +436,7 @@ void SupernodalTriangle<T>::substitute(bool adjoint, index_t s, const SupernodeV
   const index_t width = structure_.symbolic().width(s);
   if (at.own.stride == 1) return substitute_one(adjoint, s, at);
   if (form_[s] == Form::packed)
-    return packed_backward_rhs<T>(adjoint, packed(s, true), at.rows,
+    return packed_backward_rhs<T>(adjoint, packed_for_several(s, true), at.rows,
                                   {at.own, at.local, at.spare, at.rows_ahead});
   const DenseView<const T> rows = below(s);
   multiply_rhs_transposed<T>({rows.data, rows.rows, rows.cols, rows.ld, adjoint}, at.rows,
@@ -514,13 +515,9 @@ void SupernodalTriangle<T>::substitute_one(bool adjoint, index_t s, const Supern
     if (at.rows.list != nullptr)
       for (index_t k = 0; k < rows.rows; ++k) at.row_values[k] = at.local.first[at.rows.list[k]];
     T* const known = at.rows.list != nullptr ? at.row_values : at.local.first + at.rows.start;
-    over_strips(offers, rows.cols, [&](index_t column, index_t end) {
-      if (order_ == ReadingOrder::one_stream)  // strips from the last to the first
-        return rows_below_backward(adjoint, whole_panel(s), {rows.cols - end, rows.cols - column},
-                                   known - rows.cols, own.data);
-      panel_multiply_transposed_subtract<T>(adjoint, rows.columns(column, end - column),
-                                            one_column(known, rows.rows),
-                                            {own.data + column, end - column, 1, own.ld});
+    over_strips(offers, rows.cols, [&](index_t column, index_t end) {  // the last columns first
+      rows_below_backward(adjoint, whole_panel(s), {rows.cols - end, rows.cols - column}, known - rows.cols,
+                          own.data);
     });
   }
   if (form_[s] == Form::inverted) {

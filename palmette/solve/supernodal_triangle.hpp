@@ -145,6 +145,7 @@ class SupernodalTriangle {
 
  private:
   using Form = PanelForm;
+  static constexpr offset_t most_ahead = packed_ahead_bytes / static_cast<offset_t>(sizeof(T));
 
   const T* in_window(const std::vector<std::uint64_t>& place, index_t s) const {
     return reinterpret_cast<const T*>(window_->base + place[s]);
@@ -166,12 +167,21 @@ class SupernodalTriangle {
     const SymbolicFactor& symbolic = structure_.symbolic();
     return packed(s, symbolic.width(s), symbolic.num_rows_below(s), backward);
   }
+  /// The same for several right-hand sides, where arithmetic takes longer than reading and requests pay.
+  PackedPanel<T> packed_for_several(index_t s, bool backward) const {
+    PackedPanel<T> panel = packed(s, backward);
+    panel.ahead = backward ? -most_ahead : most_ahead;
+    return panel;
+  }
   PALMETTE_INLINE PanelBundle<T> bundle_at(index_t number, bool backward) const {
-    constexpr offset_t ahead = packed_ahead_bytes / static_cast<offset_t>(sizeof(T));
     const SupernodeBundles& bundles = structure_.bundles();
     const SupernodeBundle& bundle = bundles[number];
     return {values_.data() + layout_.bundles + bundle.before(is_square()),
-            bundle.width, bundle.rows_below, is_square(), bundles.places(number), backward ? -ahead : ahead};
+            bundle.width,
+            bundle.rows_below,
+            is_square(),
+            bundles.places(number),
+            backward ? -most_ahead : most_ahead};
   }
   bool is_square() const { return source_.place != nullptr; }
   offset_t held(index_t s) const {
@@ -217,9 +227,8 @@ class SupernodalTriangle {
   std::vector<char> is_whole_;    // length of the bundles: all panels are packed
   index_t guarded_count_ = 0;
   const ReadingOrder order_ = reading_order_of_processor();
-  // of packed panels
-  const offset_t ahead_ =
-      order_ == ReadingOrder::one_stream ? 0 : packed_ahead_bytes / static_cast<offset_t>(sizeof(T));
+  // of packed panels, for one right-hand side
+  const offset_t ahead_ = order_ == ReadingOrder::one_stream ? 0 : most_ahead;
   const PanelWindow* window_ = nullptr;  // null: panels are in memory
   std::shared_ptr<TriangleStore<T>> store_;  // takes the memory in the end; null: it is freed
 };

@@ -15,7 +15,8 @@ class PackedPanels : public ::testing::Test {};
 TYPED_TEST_SUITE(PackedPanels, TestedScalars);
 
 constexpr index_t shapes[][2] = {{1, 0},  {1, 8},   {2, 3},  {3, 17},  {5, 1},   {8, 8},
-                                 {9, 24}, {13, 36}, {16, 7}, {17, 33}, {24, 16}, {40, 50}};
+                                 {9, 24}, {13, 36}, {16, 7}, {17, 33}, {24, 16}, {31, 9},
+                                 {32, 20}, {33, 16}, {40, 50}, {64, 24}};
 
 /// One supernode packed, with its own rows and the rows below in a vector that has others between them.
 template <class T>

@@ -118,7 +118,10 @@ TYPED_TEST(PanelSweeps, subtract_rows_below_of_some_columns_and_use_nothing_else
           const std::vector<T> before = random_dense<T>(width, 1, 9).values;
           const index_t cut = width / 3;
           std::vector<T> own = before, expected = before;
-          rows_below_backward(adjoint, given.panel(), {cut, width}, v.data(), own.data());
+          const auto subtract = [&](ReadingOrder order, const ColumnRange& columns, std::vector<T>& to) {
+            rows_below_backward(adjoint, given.panel(order), columns, v.data(), to.data());
+          };
+          subtract(ReadingOrder::one_stream, {cut, width}, own);
           for (index_t c = cut; c < width; ++c)
             for (index_t row = width; row < width + below; ++row) {
               const T entry = given.entry(row, c);
@@ -126,11 +129,11 @@ TYPED_TEST(PanelSweeps, subtract_rows_below_of_some_columns_and_use_nothing_else
             }
           EXPECT_LE(distance(own, expected, width), 10.0 * below * unit_roundoff<T>);
           EXPECT_TRUE(std::equal(own.begin(), own.begin() + cut, before.begin()));
-          // In two parts, the same bits.
+          // In the other order and in two parts, the same bits.
           std::vector<T> parts = before;
           const index_t middle = (cut + width) / 2;
-          rows_below_backward(adjoint, given.panel(), {cut, middle}, v.data(), parts.data());
-          rows_below_backward(adjoint, given.panel(), {middle, width}, v.data(), parts.data());
+          subtract(ReadingOrder::eight_streams, {cut, middle}, parts);
+          subtract(ReadingOrder::eight_streams, {middle, width}, parts);
           EXPECT_EQ(parts, own);
         }
 }
