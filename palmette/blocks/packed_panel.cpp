@@ -279,14 +279,12 @@ BackwardKernel<T> backward_kernel(int columns, std::integer_sequence<int, Number
   static constexpr BackwardKernel<T> kernels[] = {packed_backward_kernel<T, Number + 1, Square, Alone>...};
   return kernels[columns - 1];
 }
-template <int Most>
-using Counts = std::make_integer_sequence<int, Most>;
 
 }  // namespace
 
 template <class T>
 void packed_forward(const PackedPanel<T>& panel, const RowPlaces& places, T* own, T* local) {
-  using Kernels = Counts<most_factors<T>>;
+  using Kernels = std::make_integer_sequence<int, most_factors<T>>;
   if (panel.width > most_factors<T>) return packed_forward_wide<T>(panel, places, own, local);
   (panel.square ? forward_kernel<T, true>(panel.width, Kernels())
                 : forward_kernel<T, false>(panel.width, Kernels()))(panel, places, own, local);
@@ -296,7 +294,7 @@ template <class T>
 void packed_backward(bool adjoint, const PackedPanel<T>& panel, const RowPlaces& places, T* own,
                      const T* local) {
   constexpr int most = most_sums<T>;
-  using Kernels = Counts<most>;
+  using Kernels = std::make_integer_sequence<int, most>;
   if (panel.width <= most)
     return (panel.square ? backward_kernel<T, true, true>(panel.width, Kernels())
                          : backward_kernel<T, false, true>(panel.width, Kernels()))(

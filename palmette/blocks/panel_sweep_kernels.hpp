@@ -121,6 +121,8 @@ struct PanelRows {
   const WholePanel<T>& panel;
   T* v;
   index_t end;
+  /// of products backwards; of a panel that threads share, one stream would have gaps
+  ReadingOrder order = ReadingOrder::eight_streams;
 
   /// Rows [from, to) of some columns.
   template <int Count>
@@ -198,20 +200,20 @@ void group_forward(const PanelRows<T>& at, index_t first) {
                      at.v + first + count);
 }
 
-/// v(group) ← v(group) − Σ op(a)·v over rows [begin, at.end)
+/// value(columns) ← value(columns) − Σ op(a)·v over rows [begin, at.end), the last columns first.
+/// @param value  of columns.begin and those behind it
 template <class T>
-PALMETTE_INLINE inline void subtract_group_products(bool adjoint, const PanelRows<T>& at, index_t first,
-                                                    index_t begin, T* value) {
-  // Of a shared panel one stream would have gaps.
-  const bool has_gaps = begin != first + group<T> || at.end != at.panel.entries.rows;
-  if (at.panel.order == ReadingOrder::one_stream && !has_gaps)
-    for (index_t c = group<T> - 1; c >= 0; --c) {
-      subtract_pieces<T, 1>(adjoint, at, first + c, begin, value + c);
-      pass_over(at.panel.entries.column(first + c) + begin, begin);
-    }
-  else
-    for (int c = group<T> - streams<T>; c >= 0; c -= streams<T>)
-      subtract_pieces<T, streams<T>>(adjoint, at, first + c, begin, value + c);
+PALMETTE_INLINE inline void subtract_range_products(bool adjoint, const PanelRows<T>& at,
+                                                    const ColumnRange& columns, index_t begin, T* value) {
+  index_t end = columns.end;
+  if (at.order == ReadingOrder::eight_streams)
+    for (; end - columns.begin >= streams<T>; end -= streams<T>)
+      subtract_pieces<T, streams<T>>(adjoint, at, end - streams<T>, begin,
+                                     value + (end - columns.begin) - streams<T>);
+  for (index_t c = end - 1; c >= columns.begin; --c) {
+    subtract_pieces<T, 1>(adjoint, at, c, begin, value + (c - columns.begin));
+    if (at.order == ReadingOrder::one_stream) pass_over(at.panel.entries.column(c) + begin, begin);
+  }
 }
 template <class T>
 void group_backward(bool adjoint, const PanelRows<T>& at, index_t first) {
@@ -219,7 +221,7 @@ void group_backward(bool adjoint, const PanelRows<T>& at, index_t first) {
   const auto op = [adjoint](const T& value) { return adjoint ? conjugate(value) : value; };
   T own[count];
   std::copy_n(at.v + first, count, own);
-  subtract_group_products(adjoint, at, first, first + count, own);
+  subtract_range_products(adjoint, at, {first, first + count}, first + count, own);
   unrolled<count>([&](auto after) PALMETTE_INLINE {
     constexpr int c = count - 1 - after;
     const T* const a = at.panel.entries.column(first + c) + first;

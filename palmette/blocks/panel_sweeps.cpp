@@ -27,7 +27,7 @@ template <class T>
 void panel_backward(bool adjoint, const WholePanel<T>& panel, T* v, const OffersOfThread& offers) {
   using namespace panel_sweep;
   const index_t width = panel.entries.cols, few = width % group<T>;
-  const PanelRows<T> at{panel, v, panel.entries.rows};
+  const PanelRows<T> at{panel, v, panel.entries.rows, panel.order};
   for (index_t last = width; last > few;) {
     if (const int helpers = offers.waiting(); helpers > 0 && BackwardShare<T>::is_worth(panel, last)) {
       BackwardShare<T> share(adjoint, panel, v, last, helpers);
@@ -43,17 +43,8 @@ void panel_backward(bool adjoint, const WholePanel<T>& panel, T* v, const Offers
 
 template <class T>
 void rows_below_backward(bool adjoint, const WholePanel<T>& panel, const ColumnRange& columns, T* v, T* own) {
-  using namespace panel_sweep;
-  const index_t width = panel.entries.cols;
-  const PanelRows<T> at{panel, v, panel.entries.rows};
-  index_t c = columns.end;
-  if (panel.order == ReadingOrder::eight_streams)
-    for (; c - columns.begin >= streams<T>; c -= streams<T>)
-      subtract_pieces<T, streams<T>>(adjoint, at, c - streams<T>, width, own + c - streams<T>);
-  while (c-- > columns.begin) {
-    subtract_pieces<T, 1>(adjoint, at, c, width, own + c);
-    if (panel.order == ReadingOrder::one_stream) pass_over(panel.entries.column(c) + width, width);
-  }
+  const panel_sweep::PanelRows<T> at{panel, v, panel.entries.rows, panel.order};
+  panel_sweep::subtract_range_products(adjoint, at, columns, panel.entries.cols, own + columns.begin);
 }
 
 #define PALMETTE_INSTANTIATE(T)                                                           \

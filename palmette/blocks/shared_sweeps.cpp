@@ -92,7 +92,7 @@ bool BackwardShare<T>::take() {
   if (block >= blocks_) return false;
   const PanelRows<T> at{panel_, v_, panel_.entries.rows};
   for (index_t column = end_of(block); column > begin_of(block); column -= group<T>)
-    subtract_group_products(adjoint_, at, column - group<T>, known_, v_ + column - group<T>);
+    subtract_range_products(adjoint_, at, {column - group<T>, column}, known_, v_ + column - group<T>);
   done_[block].store(true, std::memory_order_release);
   return true;
 }
