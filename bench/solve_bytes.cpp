@@ -17,7 +17,6 @@
 #include "palmette/factorize/factorize.hpp"
 #include "palmette/solve/panel_layout.hpp"
 #include "palmette/solve/solve.hpp"
-#include "palmette/solve/strip_products.hpp"
 
 namespace {
 
@@ -27,7 +26,6 @@ using bench::Options;
 
 using solve_detail::packed_width;
 using solve_detail::SupernodeBundle;
-using solve_detail::strip_rows;
 using solve_detail::SweepGroups;
 
 constexpr offset_t line_entries = 8, ahead_entries = 768, group_columns = 8;
@@ -48,22 +46,19 @@ struct Bytes {
   double entries = 0;      ///< with them: triangles and rows below
   double packed = 0;       ///< packed panels
   double bundles = 0;      ///< packed panels side by side
-  double strips = 0;       ///< inverses of wide blocks, in strips of rows
-  double triangles = 0;    ///< the same as triangles
-  double lines = 0;        ///< rows below wide blocks in whole lines, or panels from their diagonals on
+  double wide = 0;         ///< wide panels, in groups of columns from their diagonals on
   double lists = 0;        ///< 4 bytes for each row below
   double short_lists = 0;  ///< 2 bytes
   double runs = 0;         ///< 8 bytes for each run of rows below
   double own_rows = 0;     ///< b and x in the sweep's numbering
 
-  double all() const { return packed + bundles + strips + lines + lists + own_rows; }
+  double all() const { return packed + bundles + wide + lists + own_rows; }
 };
 
 /// One block of contiguous columns that a sweep reads.
 struct Piece {
   const double* data;
   offset_t rows, cols, ld;
-  bool from_diagonal = false;  ///< a whole panel, in groups of columns, each from its diagonal on
 };
 
 struct Half {
@@ -73,28 +68,14 @@ struct Half {
   offset_t num_panels;    // their entries
   const double* factor;   // of the factor
   bool square;            // diagonal blocks are permuted
-  bool whole;             // wide panels are read with their blocks
 };
 
-/// Half of what a sweep reads of a wide block and of the rows below it, which lie apart.
-void add_apart(const Half& half, index_t s, Bytes& sum) {
-  const offset_t w = half.symbolic.width(s), r = half.symbolic.num_rows_below(s);
-  sum.triangles += 4.0 * static_cast<double>(w * (w + 1) / 2);
-  for (offset_t row = 0; row < w; row += strip_rows)
-    sum.strips += 4.0 * static_cast<double>(std::min<offset_t>(strip_rows, w - row) *
-                                            std::min<offset_t>(w, row + strip_rows));
-  for (offset_t column = 0; r > 0 && column < w; ++column) {
-    const offset_t begin = half.symbolic.panel_offset[s] + column * (w + r) + w;
-    sum.lines += 32.0 * static_cast<double>((begin + r - 1) / line_entries - begin / line_entries + 1);
-  }
-}
-
-/// Half of what a sweep reads of a whole panel.
+/// What a sweep reads of a wide panel.
 double bytes_of_whole(offset_t w, offset_t r) {
   offset_t entries = 0;
   for (offset_t first = 0; first < w; first += group_columns)
     entries += std::min(group_columns, w - first) * (w + r - first);
-  return 4.0 * static_cast<double>(entries);
+  return 8.0 * static_cast<double>(entries);
 }
 
 /// The mean of both sweeps.
@@ -123,27 +104,20 @@ Bytes bytes_of(const Half& lower, const Half& upper) {
                                                                symbolic.num_rows_below(s), half->square));
       continue;
     }
-    for (const Half* half : {&lower, &upper})
-      if (half->whole) sum.lines += bytes_of_whole(w, r);
-      else add_apart(*half, s, sum);
+    sum.wide += bytes_of_whole(w, r);
   }
   return sum;
 }
 
-/// One supernode: a packed panel, a whole one, or the inverse of a block and the rows below.
+/// One supernode: a packed panel, or a whole one.
 void add_pieces(const Half& half, index_t s, const double* panel, std::vector<Piece>& pieces) {
   const index_t w = half.symbolic.width(s), r = half.symbolic.num_rows_below(s);
   if (w <= packed_width) {
     const offset_t held = packed_entries(8, w, r, half.square);
     pieces.push_back({panel, held, 1, held});
-  } else if (half.whole) {
-    const offset_t rows = offset_t{w} + r;
-    pieces.push_back({half.factor + half.symbolic.panel_offset[s], rows, w, rows, true});
   } else {
-    for (index_t row = 0; row < w; row += strip_rows)
-      pieces.push_back({panel + row, std::min(strip_rows, w - row),
-                        std::min<offset_t>(w, row + strip_rows), w});
-    if (r > 0) pieces.push_back({half.factor + half.symbolic.panel_offset[s] + w, r, w, offset_t{w} + r});
+    const offset_t rows = offset_t{w} + r;
+    pieces.push_back({half.factor + half.symbolic.panel_offset[s], rows, w, rows});
   }
 }
 
@@ -180,17 +154,6 @@ struct Loop {
 struct Sums {
   Line line[8] = {};
 
-  /// Columns of a wide panel, eight at a time, as a solve reads them. @param asks  for the next eight
-  void add_columns(const Piece& piece, bool asks) {
-    for (offset_t column = 0; column < piece.cols; column += 8)
-      for (offset_t row = 0; row + line_entries <= piece.rows; row += line_entries)
-        for (offset_t c = 0; c < 8; ++c) {
-          if (column + c >= piece.cols) break;
-          const double* const from = piece.data + (column + c) * piece.ld + row;
-          if (asks) __builtin_prefetch(from + 8 * piece.ld, 0, 2);
-          line[c] += line_at(from);
-        }
-  }
   /// A whole panel, group after group from the first column and row on. @param asks  for the next group
   void add_groups_up(const Piece& piece, bool asks) {
     const offset_t ahead = asks ? group_columns * piece.ld : 0;
@@ -238,7 +201,7 @@ struct Sums {
         line[k] += line_at(piece.data + row);
       }
   }
-  /// The whole memory of a block of columns, up or down; not for strips, which have little of it.
+  /// All columns of a panel one after the other, up or down.
   void add_in_order(const Piece& piece, bool up) {
     const offset_t entries = piece.ld * (piece.cols - 1) + piece.rows;
     up ? add_up({piece.data, entries, 1, entries}, 0) : add_down({piece.data, entries, 1, entries}, 0);
@@ -246,8 +209,7 @@ struct Sums {
   void add(const Piece& piece, bool up, const Loop& how) {
     const offset_t ahead = how.asks ? ahead_entries : 0;
     if (piece.cols == 1) up ? add_up(piece, ahead) : add_down(piece, ahead);
-    else if (how.by_one && 2 * piece.rows > piece.ld) add_in_order(piece, up);
-    else if (!piece.from_diagonal) add_columns(piece, how.asks);
+    else if (how.by_one) add_in_order(piece, up);
     else up ? add_groups_up(piece, how.asks) : add_groups_down(piece, how.asks);
   }
   double value() const {
@@ -311,13 +273,13 @@ void run_case(const Case& what, const Options& options) {
   const SolvePlan<double> plan = plan_solve(factor, {}, structure);
   const PlanValues<double> values = plan.values();
   const bool square = how.kind != FactorKind::llt;
-  const auto half = [&](std::span<const double> panels, const double* entries, bool permuted, bool whole) {
-    return Half{*structure, *symbolic, panels.data(), static_cast<offset_t>(panels.size()),
-                entries,    permuted,  whole};
+  const auto half = [&](std::span<const double> panels, const double* entries, bool permuted) {
+    const auto count = static_cast<offset_t>(panels.size());
+    return Half{*structure, *symbolic, panels.data(), count, entries, permuted};
   };
-  const Half lower = half(values.lower.panels, factor->lower.data(), square, true);
+  const Half lower = half(values.lower.panels, factor->lower.data(), square);
   const Half upper = how.kind == FactorKind::lu
-                         ? half(values.upper.panels, factor->upper.data(), false, false)
+                         ? half(values.upper.panels, factor->upper.data(), false)
                          : lower;
   const Bytes bytes = bytes_of(lower, upper);
   const std::vector<Piece> up = pieces_of(lower), down = pieces_of(upper);
@@ -329,17 +291,17 @@ void run_case(const Case& what, const Options& options) {
   });
   const auto loop = [&](Loop order) { return 1e3 * seconds_of_loop(up, down, order, options.repeats); };
   const double asking = loop({true, false}), unasked = loop({false, false}), by_one = loop({false, true});
-  const double panels = bytes.packed + bytes.bundles + bytes.strips + bytes.lines;
+  const double panels = bytes.packed + bytes.bundles + bytes.wide;
   const double stream = seconds_of_stream(panels, options.repeats);
   const double least = stream * (2 * bytes.exact + bytes.own_rows) / (2 * panels);
   const auto of_entries = [&](double part) { return part / bytes.entries; };
-  std::printf("| %s %d %s | %.1f | %.2f | %.2f | %.2f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f | %.3f "
+  std::printf("| %s %d %s | %.1f | %.2f | %.2f | %.2f | %.3f | %.3f | %.3f | %.3f | %.3f "
               "| %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |\n",
               what.problem.c_str(), what.n, what.kind.c_str(), 1e-6 * bytes.entries,
               of_entries(bytes.exact), of_entries(bytes.packed), of_entries(bytes.bundles),
-              of_entries(bytes.strips), of_entries(bytes.triangles), of_entries(bytes.lines),
-              of_entries(bytes.lists), of_entries(bytes.short_lists), of_entries(bytes.runs),
-              of_entries(bytes.all()), 1e3 * solve, asking, unasked, by_one, 1e3 * stream, 1e3 * least);
+              of_entries(bytes.wide), of_entries(bytes.lists), of_entries(bytes.short_lists),
+              of_entries(bytes.runs), of_entries(bytes.all()), 1e3 * solve, asking, unasked, by_one,
+              1e3 * stream, 1e3 * least);
   std::fflush(stdout);
 }
 
@@ -352,10 +314,10 @@ int main(int argc, char** argv) {
     std::puts(
         "Bytes of one sweep over those of its entries (8 each, zeros of relaxed supernodes included); ms of "
         "both sweeps, one thread\n\n"
-        "| problem | MB of entries | without zeros | packed | bundles | inverses, strips | inverses, triangles "
-        "| wide panels, lines | lists | 16-bit lists | runs | all | solve ms | loop over panels ms "
+        "| problem | MB of entries | without zeros | packed | bundles | wide panels | lists | 16-bit lists "
+        "| runs | all | solve ms | loop over panels ms "
         "| without requests ms | column after column ms | one stream ms | least ms |\n"
-        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
     for (const Case& what : options.cases) run_case(what, options);
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';

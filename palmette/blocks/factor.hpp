@@ -53,7 +53,7 @@ struct Factor {
   bool hermitian = false;
   std::shared_ptr<const SymbolicFactor> symbolic;
   PanelArray<T> lower;         // symbolic->panel_entries()
-  PanelArray<T> upper;         // LU only: the same layout, diagonal blocks unused (zero)
+  PanelArray<T> upper;         // LU only: all of Uᵀ in the same layout, zero above its diagonal
   std::vector<T> d;            // LDLᵀ only, length n: diagonal of D
   std::vector<T> d_below;      // LDLᵀ only, length n: subdiagonal of D, nonzero where a 2 × 2 pivot begins
   // LDLᵀ and LU, length n: P as in dense_factor.hpp, counted from the supernode's first column

@@ -83,6 +83,18 @@ BadPivot finish_lu(const PanelParts<T>& panel, PivotTally& tally) {
   return {};
 }
 
+/// The lower triangle of `to` ← the transposed upper triangle of `block`, a few rows at a time, since each
+/// lies in another column of `block`.
+template <class T>
+void transpose_upper(DenseView<const T> block, DenseView<T> to) {
+  constexpr index_t strip = 16;
+  for (index_t first = 0; first < to.rows; first += strip) {
+    const index_t end = std::min(to.rows, first + strip);
+    for (index_t column = 0; column < end; ++column)
+      for (index_t row = std::max(first, column); row < end; ++row) to(row, column) = block(column, row);
+  }
+}
+
 /// Permute the columns of X: new column k is old column place[k]. Works cycle by cycle, a slab of rows at a
 /// time.
 template <class T>
@@ -161,7 +173,11 @@ void finish_factored_diagonal(const Work<T>& work, index_t s, PivotTally& tally)
 
 template <class T>
 BadPivot finish_diagonal(const Work<T>& work, Scratch<T>& scratch, index_t s, PivotTally& tally) {
-  return finish_diagonal(panel_parts(work, scratch, s), tally);
+  const BadPivot bad = finish_diagonal(panel_parts(work, scratch, s), tally);
+  if (bad.supernode < 0 && work.kind() == FactorKind::lu)
+    transpose_upper<T>(work.diagonal_block(s),
+                       work.rows_of(work.factor.upper, s, {0, work.symbolic.width(s)}));
+  return bad;
 }
 
 template <class T>

@@ -22,7 +22,7 @@ int bytes_of(ScalarType scalar) {
 using solve_detail::PanelPositions;
 
 PanelPositions positions_of(const PanelsInFile& file, bool upper) {
-  if (upper) return {file.plan_upper, file.upper, file.lower};
+  if (upper) return {file.plan_upper, file.upper, file.upper};
   return {file.plan_lower, file.lower, file.lower};
 }
 
@@ -87,9 +87,7 @@ solve_detail::SupernodalParts<T> parts_of(std::shared_ptr<const Factor<T>> facto
   parts.lower = triangle_of<T>(*parts.structure, lower, options, {known.lower, known, stored.lower});
   if (factor->kind == FactorKind::lu) {
     solve_detail::TriangleSource<T> upper;
-    upper.diagonal = factor->lower.data();
-    upper.below = factor->upper.data();
-    upper.diagonal_is_upper = true;
+    upper.diagonal = upper.below = factor->upper.data();
     parts.upper = triangle_of<T>(*parts.structure, upper, options, {known.upper, known, stored.upper});
   }
   if (factor->kind == FactorKind::ldlt)

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view factors_content = "factors";
 // Of the sections and their meaning: another number for every change of either.
-constexpr std::uint32_t factors_version = 1;
+constexpr std::uint32_t factors_version = 2;
 
 void visit_options(const FigureVisit& visit, SolverOptions& options) {
   visit_kind(visit, options.kind);

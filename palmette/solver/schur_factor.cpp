@@ -262,7 +262,10 @@ class BoundaryPanel {
   void become_identity() {
     clear(factor_.lower);
     for (index_t j = 0; j < width_; ++j) panel(factor_.lower)(j, j) = T(1);
-    if (factor_.kind == FactorKind::lu) clear(factor_.upper);
+    if (factor_.kind == FactorKind::lu) {
+      clear(factor_.upper);
+      for (index_t j = 0; j < width_; ++j) panel(factor_.upper)(j, j) = T(1);
+    }
     const index_t begin = first_column_ + column_;
     for (index_t j = 0; j < width_; ++j) {
       if (factor_.kind != FactorKind::llt) factor_.place[begin + j] = j;

@@ -39,6 +39,20 @@ void expect_good_factor(SparseMatrix<T> matrix, FactorKind kind, const AnalyzeOp
   EXPECT_LE(factor_backward_error(problem.matrix, factor), bound<T>(factor.size()) + replaced) << what;
 }
 
+/// Above the rows below, `upper` holds what the upper triangle in `lower` is, transposed.
+template <class T>
+void expect_whole_upper(const Factor<T>& factor) {
+  const SymbolicFactor& symbolic = *factor.symbolic;
+  for (index_t s = 0; s < symbolic.num_supernodes(); ++s) {
+    const offset_t begin = symbolic.panel_offset[s], ld = symbolic.leading_dimension(s);
+    for (index_t c = 0; c < symbolic.width(s); ++c)
+      for (index_t r = 0; r < symbolic.width(s); ++r)
+        EXPECT_EQ(factor.upper.data()[begin + r + c * ld],
+                  r >= c ? factor.lower.data()[begin + c + r * ld] : T(0))
+            << "supernode " << s << ", row " << r << ", column " << c;
+  }
+}
+
 TYPED_TEST(Factorize, llt_of_random_patterns_multiplies_back) {
   for (const index_t n : {0, 1, 2, 3, 10, 41, 150})
     for (unsigned seed = 1; seed <= 3; ++seed) {
@@ -66,6 +80,18 @@ TYPED_TEST(Factorize, lu_of_random_patterns_multiplies_back) {
       expect_good_factor(matrix, FactorKind::lu, {}, "n = " + std::to_string(n));
       expect_good_factor(matrix, FactorKind::lu, narrow_panels(), "narrow, n = " + std::to_string(n));
     }
+}
+
+TYPED_TEST(Factorize, lu_keeps_all_of_the_transposed_upper_factor) {
+  AnalyzeOptions wide;
+  wide.relax_narrow_width = 64;  // panels of more columns than are transposed at a time
+  for (const AnalyzeOptions& options : {AnalyzeOptions(), narrow_panels(), wide}) {
+    const Problem<TypeParam> problem(random_sparse<TypeParam>(Flavour::unsymmetric, 150, 3, 5),
+                                     FactorKind::lu, options);
+    const auto outcome = problem.factored(FactorKind::lu);
+    ASSERT_TRUE(outcome.ok()) << outcome.failure().message;
+    expect_whole_upper(outcome.value());
+  }
 }
 
 TEST(factorize, model_problems_multiply_back) {

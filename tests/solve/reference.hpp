@@ -266,6 +266,9 @@ class NaiveFactorization {
       for (index_t row = 0; row < width; ++row)
         if (factor_.kind == FactorKind::lu || row >= column)
           factor_.lower.data()[at + row] = a_(begin_ + row, begin_ + column);
+      if (factor_.kind == FactorKind::lu)
+        for (index_t row = column; row < width; ++row)
+          factor_.upper.data()[at + row] = a_(begin_ + column, begin_ + row);
       const auto below = symbolic.rows_below(s);
       for (std::size_t k = 0; k < below.size(); ++k) {
         factor_.lower.data()[at + width + static_cast<offset_t>(k)] = a_(below[k], begin_ + column);
