@@ -16,26 +16,22 @@ struct PanelRead {
 
 /// What a supernode needs of the file; bytes 0: nothing.
 struct PanelReadsOf {
-  PanelRead values;    ///< computed for the plan
-  PanelRead below;     ///< the factor's panel, for its rows below
-  PanelRead diagonal;  ///< another panel of the factor, for its diagonal block
-  bool diagonal_is_in_below = false;
+  PanelRead values;  ///< computed for the plan
+  PanelRead panel;   ///< the factor's
   bool values_apart = false;  ///< they lie among those of supernodes in bundles
 };
 
 /// Positions in the file of the arrays that a triangle reads.
 struct PanelPositions {
   std::uint64_t values = 0;
-  std::uint64_t below = 0;
-  std::uint64_t diagonal = 0;
+  std::uint64_t panels = 0;
 };
 
 /// Where panels lie in the buffer that holds them, in bytes from its begin; length num_supernodes.
 struct PanelWindow {
   const std::byte* base = nullptr;  ///< the buffer with the supernode that is computed with
   std::vector<std::uint64_t> values;
-  std::vector<std::uint64_t> below;
-  std::vector<std::uint64_t> diagonal;
+  std::vector<std::uint64_t> panel;
 };
 
 }  // namespace palmette::solve_detail

@@ -22,8 +22,8 @@ int bytes_of(ScalarType scalar) {
 using solve_detail::PanelPositions;
 
 PanelPositions positions_of(const PanelsInFile& file, bool upper) {
-  if (upper) return {file.plan_upper, file.upper, file.upper};
-  return {file.plan_lower, file.lower, file.lower};
+  if (upper) return {file.plan_upper, file.upper};
+  return {file.plan_lower, file.lower};
 }
 
 template <class T>

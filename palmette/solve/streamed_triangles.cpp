@@ -1,6 +1,5 @@
-// A piece holds up to four runs of panels: those of the plan, of supernodes in no bundle and in bundles, the
-// rows below, and diagonal blocks of another array. In each run panels that follow each other in the file are
-// read together.
+// A piece holds up to three runs of panels: those of the plan, of supernodes in no bundle and in bundles, and
+// those of the factor. In each run panels that follow each other in the file are read together.
 #include "palmette/solve/streamed_triangles.hpp"
 
 #include <algorithm>
@@ -12,10 +11,10 @@ constexpr std::uint64_t cache_line = 64;
 constexpr std::uint64_t most_piece_bytes = 64 << 20;
 /// Pieces in memory: enough to overlap reading and computing, few enough to choose among quickly.
 constexpr std::uint64_t usual_buffers = 8, most_buffers = 64;
-constexpr int num_runs = 4;
+constexpr int num_runs = 3;
 
 std::uint64_t bytes_needed(const PanelReadsOf& reads) {
-  return reads.values.bytes + reads.below.bytes + reads.diagonal.bytes;
+  return reads.values.bytes + reads.panel.bytes;
 }
 
 /// Collects the panels of one piece.
@@ -31,10 +30,7 @@ class PieceBuilder {
     bytes_ += bytes_needed(reads);
     PanelWindow& window = made_.window;
     window.values[s] = append(values_run(reads.values_apart), reads.values);
-    window.below[s] = append(1, reads.below);
-    // In one's own triangle the diagonal block is part of the same panel.
-    window.diagonal[s] = append(2, reads.diagonal);
-    shares_panel_.push_back(reads.diagonal_is_in_below);
+    window.panel[s] = append(1, reads.panel);
     values_apart_.push_back(reads.values_apart);
   }
 
@@ -53,8 +49,7 @@ class PieceBuilder {
     PanelWindow& window = made_.window;
     for (index_t s = begin_; s < end_; ++s) {
       window.values[s] += start[values_run(values_apart_[s - begin_])];
-      window.below[s] += start[1];
-      window.diagonal[s] = shares_panel_[s - begin_] ? window.below[s] : window.diagonal[s] + start[2];
+      window.panel[s] += start[1];
     }
     made_.pieces.push_back(std::move(piece));
     *this = PieceBuilder(made_);
@@ -65,14 +60,13 @@ class PieceBuilder {
       reads_[run] = std::move(other.reads_[run]);
       length_[run] = other.length_[run];
     }
-    shares_panel_ = std::move(other.shares_panel_);
     values_apart_ = std::move(other.values_apart_);
     bytes_ = other.bytes_;
     return *this;
   }
 
  private:
-  static int values_run(bool apart) { return apart ? 3 : 0; }
+  static int values_run(bool apart) { return apart ? 2 : 0; }
   /// @returns its place in the run
   std::uint64_t append(int run, PanelRead read) {
     const std::uint64_t place = length_[run];
@@ -91,7 +85,7 @@ class PieceBuilder {
   PiecesOfTriangle& made_;
   std::vector<PanelRead> reads_[num_runs];
   std::uint64_t length_[num_runs] = {};
-  std::vector<char> shares_panel_, values_apart_;
+  std::vector<char> values_apart_;
   std::uint64_t bytes_ = 0;
   index_t begin_ = 0, end_ = 0;
 };
@@ -130,8 +124,7 @@ PiecesOfTriangle pieces_of(const SupernodalTriangle<T>& triangle, const PanelPos
   const index_t count = triangle.structure().symbolic().num_supernodes();
   PiecesOfTriangle made;
   made.window.values.resize(count);
-  made.window.below.resize(count);
-  made.window.diagonal.resize(count);
+  made.window.panel.resize(count);
   PieceBuilder builder(made);
   over_inseparable(triangle, at, [&](index_t begin, index_t end, std::uint64_t bytes) {
     if (!builder.is_empty() && builder.bytes() + bytes + num_runs * cache_line > piece_bytes)

@@ -165,20 +165,12 @@ PanelReadsOf SupernodalTriangle<T>::reads(index_t s, const PanelPositions& at) c
     return PanelRead{array + static_cast<std::uint64_t>(begin) * sizeof(T),
                      static_cast<std::uint64_t>(end - begin) * sizeof(T), 0};
   };
-  const auto panel = [&](std::uint64_t array) {
-    return part(array, symbolic.panel_offset[s], symbolic.panel_offset[s + 1]);
-  };
   PanelReadsOf reads;
   const offset_t begin = layout_.offset[s];
   if (form_[s] != Form::guarded) reads.values = part(at.values, begin, begin + held(s));
   reads.values_apart = structure_.bundles().holds(s);
-  if (form_[s] == Form::packed) return reads;
-  if (form_[s] == Form::guarded) {
-    reads.diagonal_is_in_below = at.diagonal == at.below;
-    if (!reads.diagonal_is_in_below) reads.diagonal = panel(at.diagonal);
-  }
-  if (symbolic.num_rows_below(s) > 0 || reads.diagonal_is_in_below || has_whole_panels())
-    reads.below = panel(at.below);
+  if (form_[s] != Form::packed)
+    reads.panel = part(at.panels, symbolic.panel_offset[s], symbolic.panel_offset[s + 1]);
   return reads;
 }
 
@@ -313,7 +305,7 @@ template <class T>
 DenseView<const T> SupernodalTriangle<T>::below(index_t s) const {
   const SymbolicFactor& symbolic = structure_.symbolic();
   const T* const panel =
-      window_ != nullptr ? in_window(window_->below, s) : source_.below + symbolic.panel_offset[s];
+      window_ != nullptr ? in_window(window_->panel, s) : source_.below + symbolic.panel_offset[s];
   return {panel + symbolic.width(s), symbolic.num_rows_below(s), symbolic.width(s), leading_dimension(s)};
 }
 
@@ -322,7 +314,7 @@ DenseView<const T> SupernodalTriangle<T>::stored_block(index_t s) const {
   const SymbolicFactor& symbolic = structure_.symbolic();
   const index_t width = symbolic.width(s);
   const T* const panel =
-      window_ != nullptr ? in_window(window_->diagonal, s) : source_.diagonal + symbolic.panel_offset[s];
+      window_ != nullptr ? in_window(window_->panel, s) : source_.diagonal + symbolic.panel_offset[s];
   return {panel, width, width, leading_dimension(s)};
 }
 

@@ -22,7 +22,7 @@ template <class T>
 struct TriangleSource {
   const T* diagonal = nullptr;     ///< panels whose diagonal blocks are used
   const T* below = nullptr;        ///< panels whose rows below are used
-  bool diagonal_is_upper = false;  ///< U: the block's upper triangle, transposed
+  bool diagonal_is_upper = false;  ///< U over ranks: the block's upper triangle, transposed
   bool unit_diagonal = false;
   /// length num_supernodes: leading dimension of each panel; null: the structure's
   const offset_t* leading = nullptr;
@@ -65,7 +65,7 @@ struct SupernodeVectors {
 /// Not copyable: holds packed panels and inverses. The structure and the panels must outlive it. Narrow
 /// supernodes, whose entries are scattered over the lines of a factor, are packed; wide ones are read in
 /// place: for several right-hand sides the rows below, in addition to the inverse of the block; for one the
-/// whole panel at once, unless its block lies elsewhere (U).
+/// whole panel at once, unless its block lies elsewhere (U over ranks).
 template <class T>
 class SupernodalTriangle {
  public:
