@@ -45,7 +45,7 @@ void finish_rows(const PanelParts<T>& panel, DenseView<T> lower, DenseView<T> up
 template <class T>
 void finish_factored_diagonal(const Work<T>& work, index_t s, PivotTally& tally);
 
-/// Factor the diagonal block of s, copy that of U, and add its pivots to the tally.
+/// Factor the diagonal block of s, add its pivots to the tally, and leave Uᵀ of LU in `upper` too.
 /// @returns supernode −1 if all is well
 template <class T>
 BadPivot finish_diagonal(const Work<T>& work, Scratch<T>& scratch, index_t s, PivotTally& tally);

@@ -260,12 +260,8 @@ class BoundaryPanel {
     visit_complement<T>(factor_, part(width_, rows_ - width_), complement.rows, put);
   }
   void become_identity() {
-    clear(factor_.lower);
-    for (index_t j = 0; j < width_; ++j) panel(factor_.lower)(j, j) = T(1);
-    if (factor_.kind == FactorKind::lu) {
-      clear(factor_.upper);
-      for (index_t j = 0; j < width_; ++j) panel(factor_.upper)(j, j) = T(1);
-    }
+    set_identity(factor_.lower);
+    if (factor_.kind == FactorKind::lu) set_identity(factor_.upper);
     const index_t begin = first_column_ + column_;
     for (index_t j = 0; j < width_; ++j) {
       if (factor_.kind != FactorKind::llt) factor_.place[begin + j] = j;
@@ -284,7 +280,12 @@ class BoundaryPanel {
   DenseView<T> panel(PanelArray<T>& panels) const {
     return {panels.data() + factor_.symbolic->panel_offset[s_], rows_, width_, rows_};
   }
-  void clear(PanelArray<T>& panels) const { std::fill_n(panel(panels).data, offset_t(rows_) * width_, T(0)); }
+  /// Ones on the diagonal of this panel, zeros elsewhere.
+  void set_identity(PanelArray<T>& panels) const {
+    const DenseView<T> entries = panel(panels);
+    std::fill_n(entries.data, offset_t(rows_) * width_, T(0));
+    for (index_t j = 0; j < width_; ++j) entries(j, j) = T(1);
+  }
 
   Factor<T>& factor_;
   index_t s_, width_, rows_, column_, first_column_;
