@@ -33,8 +33,11 @@ struct SweepSchedule {
   TaskGraph graph;
   LevelSets levels;
   std::vector<Phase> phases;         ///< cover levels.task in order
-  /// length num_tasks: a topological order, costliest remaining path first
+  /// length num_tasks: a topological order, costliest remaining path first, small branches of a tree whole
   std::vector<index_t> by_priority;
+  /// Tasks by_priority[ticket_ptr[k] … ticket_ptr[k + 1]) are taken together: a branch, whose panels lie one
+  /// behind another in memory, or one task.
+  std::vector<index_t> ticket_ptr;
 
   offset_t memory_bytes() const;
 };

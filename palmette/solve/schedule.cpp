@@ -1,4 +1,4 @@
-// Builds a schedule of a task graph: levels gathered into phases, and a topological order by priority.
+// Builds a schedule of a task graph: levels gathered into phases, and tickets in order of priority.
 #include <algorithm>
 #include <numeric>
 
@@ -33,18 +33,86 @@ std::vector<Phase> gather_phases(const TaskGraph& graph, const LevelSets& levels
   return phases;
 }
 
+// A branch of a tree that costs less than this part of the whole is one ticket; so some thirty threads have
+// several each.
+constexpr double branches_wanted = 128;
+
+/// In a tree, the one task after each task, or the one before it if the tree's edges run from the root to the
+/// leaves; −1 at roots, and everywhere if the graph is no tree.
+struct TreeOfTasks {
+  bool roots_last = true;
+  std::vector<index_t> parent;  // length num_tasks
+
+  explicit TreeOfTasks(const TaskGraph& graph) : parent(graph.tasks.size(), -1) {
+    bool roots_first = true;
+    for (index_t task = 0; task < graph.num_tasks(); ++task) {
+      roots_last = roots_last && graph.successors(task).size() <= 1;
+      roots_first = roots_first && graph.predecessors(task).size() <= 1;
+    }
+    if (!roots_last && !roots_first) return;
+    for (index_t task = 0; task < graph.num_tasks(); ++task) {
+      const auto next = roots_last ? graph.successors(task) : graph.predecessors(task);
+      if (!next.empty()) parent[task] = next.front();
+    }
+  }
+  /// visit(task) for every task, children before parents.
+  template <class Visit>
+  void upwards(Visit&& visit) const {
+    const index_t last = static_cast<index_t>(parent.size()) - 1;
+    for (index_t k = 0; k <= last; ++k) visit(roots_last ? k : last - k);
+  }
+  template <class Visit>
+  void downwards(Visit&& visit) const {
+    const index_t last = static_cast<index_t>(parent.size()) - 1;
+    for (index_t k = 0; k <= last; ++k) visit(roots_last ? last - k : k);
+  }
+};
+
+/// For each task, the root of its branch: the largest one that costs less than the limit, or the task alone.
+std::vector<index_t> branch_roots(const TaskGraph& graph) {
+  const double most = graph.total_cost() / branches_wanted;
+  const TreeOfTasks tree(graph);
+  std::vector<double> cost(graph.tasks.size(), 0.0);
+  tree.upwards([&](index_t task) {
+    cost[task] += graph.tasks[task].cost;
+    if (tree.parent[task] != -1) cost[tree.parent[task]] += cost[task];
+  });
+  std::vector<index_t> root(graph.tasks.size());
+  tree.downwards([&](index_t task) {
+    const index_t above = tree.parent[task];
+    root[task] = above != -1 && cost[above] < most ? root[above] : task;
+  });
+  return root;
+}
+
+/// Branches by the costliest path that goes through them; within each, tasks in the order of their numbers.
+void order_by_priority(const TaskGraph& graph, SweepSchedule& schedule) {
+  const std::vector<index_t> root = branch_roots(graph);
+  std::vector<double> priority(graph.tasks.size(), 0.0);  // of a branch, at its root
+  for (index_t task = 0; task < graph.num_tasks(); ++task)
+    priority[root[task]] = std::max(priority[root[task]], graph.priority[task]);
+  schedule.by_priority.resize(graph.tasks.size());
+  std::iota(schedule.by_priority.begin(), schedule.by_priority.end(), index_t{0});
+  // A predecessor's priority is its successor's plus its own cost ≥ 0, and at equal priority the branch whose
+  // root has the smaller number, which the predecessor is in, stays in front: the order is topological.
+  std::vector<index_t>& order = schedule.by_priority;
+  std::stable_sort(order.begin(), order.end(), [&](index_t left, index_t right) {
+    const index_t a = root[left], b = root[right];
+    return priority[a] != priority[b] ? priority[a] > priority[b] : a < b;
+  });
+  schedule.ticket_ptr = {0};
+  for (index_t place = 1; place <= graph.num_tasks(); ++place)
+    if (place == graph.num_tasks() || root[order[place]] != root[order[place - 1]])
+      schedule.ticket_ptr.push_back(place);
+}
+
 }  // namespace
 
 SweepSchedule make_schedule(TaskGraph graph) {
   SweepSchedule schedule;
   schedule.levels = level_sets(graph);
   schedule.phases = gather_phases(graph, schedule.levels);
-  schedule.by_priority.resize(graph.tasks.size());
-  std::iota(schedule.by_priority.begin(), schedule.by_priority.end(), index_t{0});
-  // A predecessor's priority is its successor's plus its own cost ≥ 0, and at equal priority the smaller
-  // number, which is the predecessor's, stays in front: the order is topological.
-  std::stable_sort(schedule.by_priority.begin(), schedule.by_priority.end(),
-                   [&](index_t left, index_t right) { return graph.priority[left] > graph.priority[right]; });
+  order_by_priority(graph, schedule);
   schedule.graph = std::move(graph);
   return schedule;
 }
@@ -53,7 +121,8 @@ offset_t SweepSchedule::memory_bytes() const {
   const auto bytes = [](const auto& list) { return static_cast<offset_t>(list.size() * sizeof(list[0])); };
   return bytes(graph.tasks) + bytes(graph.successor_ptr) + bytes(graph.successor) +
          bytes(graph.predecessor_ptr) + bytes(graph.predecessor) + bytes(graph.priority) +
-         bytes(levels.level_ptr) + bytes(levels.task) + bytes(phases) + bytes(by_priority);
+         bytes(levels.level_ptr) + bytes(levels.task) + bytes(phases) + bytes(by_priority) +
+         bytes(ticket_ptr);
 }
 
 EngineState::EngineState(const SweepSchedule& schedule)

@@ -3,6 +3,7 @@
 // [Liu et al. 2016].
 #include <algorithm>
 #include <exception>
+#include <span>
 
 #include "palmette/solve/engines.hpp"
 
@@ -40,12 +41,13 @@ class SyncFreeRun {
     try {
       // Tickets follow a topological order: every predecessor of a taken task is finished or taken by a
       // thread that waits only for tasks before it, so some thread can always continue.
-      for (index_t task = take(); task >= 0; task = take()) {
-        for (const index_t predecessor : graph_.predecessors(task))
-          if (!wait_for(predecessor)) return;
-        run_.body.run_task(task, thread);
-        mark_finished(task);
-      }
+      for (auto tasks = take(); !tasks.empty(); tasks = take())
+        for (const index_t task : tasks) {
+          for (const index_t predecessor : graph_.predecessors(task))
+            if (!wait_for(predecessor)) return;
+          run_.body.run_task(task, thread);
+          mark_finished(task);
+        }
       // The last tasks are large ones, one after another.
       if (run_.body.offers() != nullptr && graph_.num_tasks() > 0) look_for(run_.schedule.by_priority.back());
     } catch (...) {
@@ -56,10 +58,13 @@ class SyncFreeRun {
   }
 
  private:
-  index_t take() {
-    if (state_.failed.load(std::memory_order_relaxed)) return -1;
-    const index_t ticket = state_.next_ticket.fetch_add(1, std::memory_order_relaxed);
-    return ticket < graph_.num_tasks() ? run_.schedule.by_priority[ticket] : -1;
+  /// The tasks of the next ticket; none if all are taken or one has failed.
+  std::span<const index_t> take() {
+    if (state_.failed.load(std::memory_order_relaxed)) return {};
+    const std::vector<index_t>& ptr = run_.schedule.ticket_ptr;
+    const std::size_t ticket = state_.next_ticket.fetch_add(1, std::memory_order_relaxed);
+    if (ticket + 1 >= ptr.size()) return {};
+    return std::span(run_.schedule.by_priority).subspan(ptr[ticket], ptr[ticket + 1] - ptr[ticket]);
   }
 
   enum class Seen { finished, failed, nothing };

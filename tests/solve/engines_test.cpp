@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
+#include <span>
 
 namespace palmette::solve_detail {
 namespace {
@@ -48,6 +50,19 @@ TaskGraph random_graph(index_t tasks, double edges_per_task, double cost, std::u
   for (index_t k = 0; tasks > 1 && k < tasks * edges_per_task; ++k) {
     const index_t from = std::uniform_int_distribution<index_t>(0, tasks - 2)(random);
     const index_t reach = std::min<index_t>(tasks - 1 - from, 1 + static_cast<index_t>(random() % 40));
+    edges.push_back({from, from + std::uniform_int_distribution<index_t>(1, reach)(random)});
+  }
+  return make_task_graph(std::move(list), std::move(edges));
+}
+
+/// Of all tasks, each with one that comes after it, at most `farthest` later.
+TaskGraph random_tree(index_t tasks, index_t farthest, double cost, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<Task> list(tasks);
+  for (Task& task : list) task.cost = cost * std::uniform_real_distribution<double>(0.0, 1.0)(random);
+  std::vector<Edge> edges;
+  for (index_t from = 0; from + 1 < tasks; ++from) {
+    const index_t reach = std::min<index_t>(tasks - 1 - from, farthest);
     edges.push_back({from, from + std::uniform_int_distribution<index_t>(1, reach)(random)});
   }
   return make_task_graph(std::move(list), std::move(edges));
@@ -186,6 +201,65 @@ TEST(engines, ticket_order_is_topological_even_with_costs_of_zero) {
   for (std::size_t k = 0; k < ticket.size(); ++k) ticket[schedule.by_priority[k]] = static_cast<index_t>(k);
   for (index_t task = 0; task < schedule.graph.num_tasks(); ++task)
     for (const index_t next : schedule.graph.successors(task)) EXPECT_LT(ticket[task], ticket[next]);
+}
+
+TEST(engines, the_order_of_trees_is_topological_both_ways) {
+  for (const double cost : {0.0, 1.0})
+    for (const index_t farthest : {1, 30, 1500})
+      for (const bool turned : {false, true}) {
+        const TaskGraph tree = random_tree(1500, farthest, cost, 11);
+        const SweepSchedule schedule = make_schedule(turned ? reversed(tree) : tree);
+        EXPECT_EQ(schedule.ticket_ptr.back(), 1500);
+        std::vector<char> is_taken(1500, 0);
+        for (const index_t task : schedule.by_priority) {
+          for (const index_t before : schedule.graph.predecessors(task)) EXPECT_TRUE(is_taken[before]);
+          is_taken[task] = 1;
+        }
+      }
+}
+
+// A thread that takes a ticket takes a branch to its leaves, in the order in which its panels lie in memory.
+TEST(engines, tickets_are_whole_branches_of_limited_cost) {
+  for (const bool turned : {false, true}) {
+    const TaskGraph tree = random_tree(3000, 200, 1.0, 12);
+    const SweepSchedule schedule = make_schedule(turned ? reversed(tree) : tree);
+    const TaskGraph& graph = schedule.graph;
+    std::size_t several = 0;
+    for (std::size_t ticket = 0; ticket + 1 < schedule.ticket_ptr.size(); ++ticket) {
+      const std::span<const index_t> tasks = std::span(schedule.by_priority).subspan(
+          schedule.ticket_ptr[ticket], schedule.ticket_ptr[ticket + 1] - schedule.ticket_ptr[ticket]);
+      EXPECT_TRUE(std::is_sorted(tasks.begin(), tasks.end()));
+      if (tasks.size() == 1) continue;
+      ++several;
+      double cost = 0;
+      for (const index_t task : tasks) {
+        cost += graph.tasks[task].cost;
+        for (const index_t below : turned ? graph.successors(task) : graph.predecessors(task))
+          EXPECT_TRUE(std::binary_search(tasks.begin(), tasks.end(), below));
+      }
+      EXPECT_LT(cost, graph.total_cost() / 100);
+    }
+    EXPECT_GT(several, 50U);
+    EXPECT_LT(schedule.ticket_ptr.size(), 1000U) << "most tasks are in branches";
+  }
+}
+
+TEST(engines, every_method_runs_the_tasks_of_trees) {
+  const TaskGraph tree = random_tree(700, 60, 1e5, 13);
+  for (const bool turned : {false, true}) {
+    const SweepSchedule schedule = make_schedule(turned ? reversed(tree) : tree);
+    for (const SolveMethodInfo& method : solve_method_list(SolveWhere::one_machine))
+      for (const int threads : {2, 5}) {
+        ThreadTeam team(threads);
+        EngineState state(schedule);
+        WatchfulBody body(schedule.graph);
+        for (int repeat = 0; repeat < 20; ++repeat) {
+          body.next_round();
+          run_sweep(method.method, {schedule, state, body, &team});
+          body.expect_all_ran_once();
+        }
+      }
+  }
 }
 
 TEST(engines, phases_cover_all_tasks_once) {
