@@ -1,4 +1,4 @@
-// Reads affinity, quota and load from the kernel.
+// Reads affinity, limits of control groups and load from the kernel.
 #include "palmette/base/processors.hpp"
 
 #include <sched.h>
@@ -35,26 +35,42 @@ int processors_of_quota(const std::string& file) {
   return std::max(1, static_cast<int>(std::min(1e6, std::ceil(quota / period))));
 }
 
-/// The least quota of this process's control group and of all that hold it.
-int least_quota() {
+/// The least of read(file of that name) for this process's control group and all that hold it.
+template <class Value, class Read>
+Value least_of_groups(const std::string& name, Value none, Read&& read) {
   std::ifstream groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
     if (line.rfind("0::", 0) != 0) continue;
     const std::string root = "/sys/fs/cgroup";
-    int least = no_quota;
+    Value least = none;
     for (std::string path = line.substr(3); !path.empty(); path.erase(path.find_last_of('/')))
-      least = std::min(least, processors_of_quota(root + path + "/cpu.max"));
-    return std::min(least, processors_of_quota(root + "/cpu.max"));
+      least = std::min<Value>(least, read(root + path + name));
+    return std::min<Value>(least, read(root + name));
   }
-  return no_quota;
+  return none;
+}
+
+constexpr offset_t no_limit = std::numeric_limits<offset_t>::max();
+
+/// "1073741824", or "max".
+offset_t bytes_of_limit(const std::string& file) {
+  std::ifstream in(file);
+  offset_t bytes = 0;
+  return in >> bytes && bytes > 0 ? bytes : no_limit;
 }
 
 }  // namespace
 
 int available_processors() {
   // Read once: solvers of small systems ask each time.
-  static const int quota = least_quota();
+  static const int quota = least_of_groups("/cpu.max", no_quota, processors_of_quota);
   return std::min(quota, processors_of_affinity());
+}
+
+offset_t memory_limit_bytes() {
+  const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+  const offset_t all = pages > 0 && page_bytes > 0 ? offset_t{pages} * page_bytes : no_limit;
+  return std::min(all, least_of_groups("/memory.max", no_limit, bytes_of_limit));
 }
 
 int busy_processors() {

@@ -6,7 +6,7 @@
 namespace palmette {
 
 struct Bandwidth {
-  double read_gbs = 0;    ///< sum over an array, 8 bytes an entry
+  double read_gbs = 0;    ///< sums over all arrays, 8 bytes an entry
   double stream_gbs = 0;  ///< triad, 24 bytes an entry
 };
 

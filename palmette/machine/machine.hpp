@@ -16,7 +16,7 @@ struct Machine {
   std::string processor;                ///< model name, as the system reports it
   int threads = 1;                      ///< threads that the rates were measured with
   offset_t last_level_cache_bytes = 0;  ///< 0 if unknown
-  double read_bandwidth_gbs = 0;        ///< sum over a large array, 10⁹ bytes/s
+  double read_bandwidth_gbs = 0;        ///< sums over large arrays, 10⁹ bytes/s
   double stream_bandwidth_gbs = 0;      ///< STREAM triad a = b + s·c, 24 bytes counted an entry, 10⁹ bytes/s
 };
 
@@ -28,14 +28,14 @@ struct MeasureOptions {
   /// A stored triad bandwidth below this was measured on a busy machine, since a faster one has been
   /// observed. It is measured again, and the larger figures are kept.
   double faster_than_gbs = 0;
-  /// Size of each of the three arrays; 0: four times the last-level cache, at least 64 MiB, at most 85 MiB:
-  /// together no more than 256 MiB, so that it does not dominate the peak memory of a small solve, and twice
-  /// the cache for caches of up to 128 MiB.
+  /// Size of each of the three arrays; 0: together four times the last-level cache, so that none of it is
+  /// read from there; at least 192 MiB, at most 768 MiB, and at most an eighth of the memory that this process
+  /// may use.
   offset_t array_bytes = 0;
 };
 
-/// The rates of this computer. Measures for about a quarter of a second, unless the cache folder has the
-/// figures.
+/// The rates of this computer, from arrays on large pages where the system has them. Measures for a quarter of
+/// a second, with caches of hundreds of mebibytes for a second, unless the cache folder has the figures.
 ///
 /// A missing cache folder is created. One that cannot be read or written is not an error: the figures are
 /// measured and not stored. A stored file that is malformed, or of another version or other options, is

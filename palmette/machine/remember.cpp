@@ -12,7 +12,7 @@
 namespace palmette {
 namespace {
 
-constexpr std::string_view version = "1";
+constexpr std::string_view version = "2";
 constexpr std::size_t longest_line = 1000;
 constexpr std::size_t most_lines = 100;
 

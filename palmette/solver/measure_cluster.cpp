@@ -419,8 +419,8 @@ MeasuredCluster measure_cluster(const ClusterMeasurement& options) {
   small.array_bytes = offset_t{1} << 20;
   Machine machine = measure_machine(small);
   if (machine.last_level_cache_bytes > 0) {
-    // A quarter of the shared cache: more than a core's own caches, but still within it.
-    small.array_bytes = std::max(small.array_bytes, machine.last_level_cache_bytes / 4);
+    // Three arrays, a quarter of the shared cache: more than a core's own caches, but still within it.
+    small.array_bytes = std::max(small.array_bytes, machine.last_level_cache_bytes / 12);
     machine = measure_machine(small);
   }
   cluster.description = machine.processor + ", " + std::to_string(options.threads) + " processors";

@@ -1,6 +1,8 @@
 // When threads are paused, and when they are called again. The test provides the clock.
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include "palmette/base/base.hpp"
 
 namespace palmette {
@@ -127,6 +129,11 @@ TEST(hand_overs, a_team_calls_as_many_as_they_say) {
 TEST(processors, there_is_at_least_one_and_no_more_than_the_mask_allows) {
   EXPECT_GE(available_processors(), 1);
   EXPECT_GE(busy_processors(), 0);
+}
+
+TEST(processors, a_process_may_use_no_more_memory_than_there_is_and_not_less_than_it_does) {
+  EXPECT_LE(memory_limit_bytes(), offset_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE));
+  EXPECT_GE(memory_limit_bytes(), resident_memory_bytes());
 }
 
 }  // namespace
