@@ -13,7 +13,7 @@ namespace {
 /// Empty if no cache folder is known.
 std::string this_machine_path() {
   const std::string folder = cache_folder();
-  return folder.empty() ? folder : folder + "/machine-3.json";
+  return folder.empty() ? folder : folder + "/machine-4.json";
 }
 
 MachineFile this_machine() {

@@ -28,14 +28,14 @@ struct MeasureOptions {
   /// A stored triad bandwidth below this was measured on a busy machine, since a faster one has been
   /// observed. It is measured again, and the larger figures are kept.
   double faster_than_gbs = 0;
-  /// Size of each of the three arrays; 0: together four times the last-level cache, so that none of it is
-  /// read from there; at least 192 MiB, at most 768 MiB, and at most an eighth of the memory that this process
-  /// may use.
+  /// Size of each of the three arrays; 0: together four times the last-level cache, so that little of them is
+  /// read from there; at least 192 and at most 768 MiB, but not more than an eighth of the memory that this
+  /// process may use, or 64 MiB.
   offset_t array_bytes = 0;
 };
 
-/// The rates of this computer, from arrays on large pages where the system has them. Measures for a quarter of
-/// a second, with caches of hundreds of mebibytes for a second, unless the cache folder has the figures.
+/// The rates of this computer, from arrays on large pages where the system has them. Measures for a quarter
+/// of a second, or a second with caches of hundreds of mebibytes, unless the cache folder has the figures.
 ///
 /// A missing cache folder is created. One that cannot be read or written is not an error: the figures are
 /// measured and not stored. A stored file that is malformed, or of another version or other options, is

@@ -8,16 +8,6 @@
 namespace palmette {
 namespace {
 
-constexpr offset_t mebibyte = offset_t{1} << 20;
-
-/// Some processors that share a cache of hundreds of mebibytes with others have all of it at times, and then
-/// an array of that size brings the cache's rate for the memory's.
-offset_t array_size(offset_t asked, offset_t cache_bytes) {
-  if (asked > 0) return asked;
-  const offset_t wanted = std::clamp(4 * cache_bytes, 192 * mebibyte, 768 * mebibyte);
-  return std::max(64 * mebibyte, std::min(wanted, memory_limit_bytes() / 8)) / 3;
-}
-
 void check(const MeasureOptions& options) {
   if (options.threads < 1)
     throw UsageError("cannot measure with " + std::to_string(options.threads) +
@@ -35,7 +25,9 @@ Machine measure_machine(const MeasureOptions& options) {
   machine.processor = processor_name();
   machine.threads = options.threads;
   machine.last_level_cache_bytes = last_level_cache_bytes();
-  const offset_t array_bytes = array_size(options.array_bytes, machine.last_level_cache_bytes);
+  const offset_t array_bytes =
+      options.array_bytes > 0 ? options.array_bytes
+                              : fitting_array_bytes(machine.last_level_cache_bytes, memory_limit_bytes());
   std::filesystem::path file;
   std::optional<Machine> known;
   if (!options.cache_folder.empty()) {

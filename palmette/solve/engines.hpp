@@ -35,8 +35,8 @@ struct SweepSchedule {
   std::vector<Phase> phases;         ///< cover levels.task in order
   /// length num_tasks: a topological order, costliest remaining path first, small branches of a tree whole
   std::vector<index_t> by_priority;
-  /// Tasks by_priority[ticket_ptr[k] … ticket_ptr[k + 1]) are taken together: a branch, whose panels lie one
-  /// behind another in memory, or one task.
+  /// Tasks by_priority[ticket_ptr[k] … ticket_ptr[k + 1]) are taken together: a branch, whose panels lie side
+  /// by side in memory, or one task.
   std::vector<index_t> ticket_ptr;
 
   offset_t memory_bytes() const;
@@ -70,8 +70,8 @@ struct SweepRun {
 int run_serial(const SweepRun& run);
 /// Level after level, with barriers between; free threads take the tasks of a level.
 int run_level_set(const SweepRun& run);
-/// Threads take tasks in a topological order and wait for the flags of their predecessors; no barriers, no
-/// locks.
+/// Threads take tickets in a topological order and wait for the flags of their tasks' predecessors; no
+/// barriers, no locks.
 int run_sync_free(const SweepRun& run);
 /// A RankProgram over loopback: dependency counters and a queue of ready tasks, costliest remaining path
 /// first.

@@ -33,9 +33,9 @@ std::vector<Phase> gather_phases(const TaskGraph& graph, const LevelSets& levels
   return phases;
 }
 
-// A branch of a tree that costs less than this part of the whole is one ticket; so some thirty threads have
-// several each.
-constexpr double branches_wanted = 128;
+// A branch of a tree that costs less than one of so many parts of the whole is one ticket. Thirty threads
+// have several each; many more would lack work.
+constexpr double parts_of_the_whole = 128;
 
 /// In a tree, the one task after each task, or the one before it if the tree's edges run from the root to the
 /// leaves; −1 at roots, and everywhere if the graph is no tree.
@@ -55,37 +55,32 @@ struct TreeOfTasks {
       if (!next.empty()) parent[task] = next.front();
     }
   }
-  /// visit(task) for every task, children before parents.
+  /// visit(task) for every task: children before parents, or parents before children.
   template <class Visit>
-  void upwards(Visit&& visit) const {
+  void visit_all(bool children_first, Visit&& visit) const {
     const index_t last = static_cast<index_t>(parent.size()) - 1;
-    for (index_t k = 0; k <= last; ++k) visit(roots_last ? k : last - k);
-  }
-  template <class Visit>
-  void downwards(Visit&& visit) const {
-    const index_t last = static_cast<index_t>(parent.size()) - 1;
-    for (index_t k = 0; k <= last; ++k) visit(roots_last ? last - k : k);
+    for (index_t k = 0; k <= last; ++k) visit(children_first == roots_last ? k : last - k);
   }
 };
 
 /// For each task, the root of its branch: the largest one that costs less than the limit, or the task alone.
 std::vector<index_t> branch_roots(const TaskGraph& graph) {
-  const double most = graph.total_cost() / branches_wanted;
+  const double most = graph.total_cost() / parts_of_the_whole;
   const TreeOfTasks tree(graph);
   std::vector<double> cost(graph.tasks.size(), 0.0);
-  tree.upwards([&](index_t task) {
+  tree.visit_all(true, [&](index_t task) {
     cost[task] += graph.tasks[task].cost;
     if (tree.parent[task] != -1) cost[tree.parent[task]] += cost[task];
   });
   std::vector<index_t> root(graph.tasks.size());
-  tree.downwards([&](index_t task) {
+  tree.visit_all(false, [&](index_t task) {
     const index_t above = tree.parent[task];
     root[task] = above != -1 && cost[above] < most ? root[above] : task;
   });
   return root;
 }
 
-/// Branches by the costliest path that goes through them; within each, tasks in the order of their numbers.
+/// Branches by the costliest remaining path of their tasks; within each, tasks in the order of their numbers.
 void order_by_priority(const TaskGraph& graph, SweepSchedule& schedule) {
   const std::vector<index_t> root = branch_roots(graph);
   std::vector<double> priority(graph.tasks.size(), 0.0);  // of a branch, at its root
@@ -93,8 +88,9 @@ void order_by_priority(const TaskGraph& graph, SweepSchedule& schedule) {
     priority[root[task]] = std::max(priority[root[task]], graph.priority[task]);
   schedule.by_priority.resize(graph.tasks.size());
   std::iota(schedule.by_priority.begin(), schedule.by_priority.end(), index_t{0});
-  // A predecessor's priority is its successor's plus its own cost ≥ 0, and at equal priority the branch whose
-  // root has the smaller number, which the predecessor is in, stays in front: the order is topological.
+  // An edge between branches leaves or enters one at its root, and its upper end is alone, since all above it
+  // costs as much as the limit. So the priority of the predecessor's branch is at least that of the
+  // successor's, and at equal priority the smaller root comes first: the order is topological.
   std::vector<index_t>& order = schedule.by_priority;
   std::stable_sort(order.begin(), order.end(), [&](index_t left, index_t right) {
     const index_t a = root[left], b = root[right];

@@ -39,8 +39,9 @@ class SyncFreeRun {
 
   void run_thread(int thread) {
     try {
-      // Tickets follow a topological order: every predecessor of a taken task is finished or taken by a
-      // thread that waits only for tasks before it, so some thread can always continue.
+      // Tickets follow a topological order: every predecessor of a taken task is finished, or earlier in the
+      // same ticket, or taken by a thread that waits only for tasks before it, so some thread can always
+      // continue.
       for (auto tasks = take(); !tasks.empty(); tasks = take())
         for (const index_t task : tasks) {
           for (const index_t predecessor : graph_.predecessors(task))

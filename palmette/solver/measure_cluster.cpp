@@ -420,7 +420,7 @@ MeasuredCluster measure_cluster(const ClusterMeasurement& options) {
   Machine machine = measure_machine(small);
   if (machine.last_level_cache_bytes > 0) {
     // Three arrays, a quarter of the shared cache: more than a core's own caches, but still within it.
-    small.array_bytes = std::max(small.array_bytes, machine.last_level_cache_bytes / 12);
+    small.array_bytes = std::max(offset_t{1} << 20, machine.last_level_cache_bytes / 4) / 3;
     machine = measure_machine(small);
   }
   cluster.description = machine.processor + ", " + std::to_string(options.threads) + " processors";

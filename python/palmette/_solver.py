@@ -75,7 +75,7 @@ class Solver(SavedSolver, VerifiedSolves, FactorParts, InverseEntries, SparseSol
         with `SingularWarning`, and ``report["verify"]`` has ``verified: False`` and the distance to a
         singular matrix.
     measure : bool
-        Compare the speed of solves with the bandwidth of this machine, which is measured once (a quarter of a
+        Compare the speed of solves with the bandwidth of this machine, which is measured once (up to a
         second) and stored in the user's cache folder.
     device : str
         What holds the factor and solves with it: "none": the host; or one of `devices()`, "emulated", "cuda"

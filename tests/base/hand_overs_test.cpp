@@ -131,7 +131,7 @@ TEST(processors, there_is_at_least_one_and_no_more_than_the_mask_allows) {
   EXPECT_GE(busy_processors(), 0);
 }
 
-TEST(processors, a_process_may_use_no_more_memory_than_there_is_and_not_less_than_it_does) {
+TEST(processors, a_process_may_use_no_more_memory_than_there_is_and_no_less_than_it_holds) {
   EXPECT_LE(memory_limit_bytes(), offset_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE));
   EXPECT_GE(memory_limit_bytes(), resident_memory_bytes());
 }

@@ -220,7 +220,7 @@ def test_more_ranks_than_this_machine_has_processors_are_said_to_be_on_several(p
     from conftest import DATA
     machine = json.loads((DATA / "machines" / "cori-haswell.json").read_text())
     (tmp_path / "palmette").mkdir()
-    (tmp_path / "palmette" / "machine-3.json").write_text(
+    (tmp_path / "palmette" / "machine-4.json").write_text(
         json.dumps({**machine, "name": "this", "ranks_per_memory": 2})
     )
     known = {"XDG_CACHE_HOME": str(tmp_path)}

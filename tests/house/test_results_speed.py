@@ -136,6 +136,14 @@ def test_roof_counts_the_factor_once_a_sweep():
     assert figures(ours(2)).read_fraction(ours(2, factor_kind="lu")) == pytest.approx(0.4216)
 
 
+def test_no_more_than_192_mib_of_a_cache_count():
+    f = figures(ours(1))
+    for cache, most in ((32 << 20, 128 << 20), (260 << 20, 192 << 20)):
+        f.extra["machine"] = {**MACHINE, "last_level_cache_bytes": cache}
+        assert not f.beyond_cache(ours(1, nnz_l=most // 8))
+        assert f.beyond_cache(ours(1, nnz_l=most // 8 + 1))
+
+
 def test_roof_is_that_of_the_turn_in_which_a_solve_was_measured():
     # The memory is half as fast in the second turn, and so is the solve; the last turn was disturbed.
     row = ours(2, beside_solve1_s=[0.001, 0.002, 0.01], beside_read_gbs=[20, 10, 20])

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <limits>
 
 #include "palmette/machine/describe.hpp"
 
@@ -41,6 +42,17 @@ TEST_F(describe, processor_without_a_model_name_is_unknown) {
   std::ofstream(folder_ / "cpuinfo") << "processor : 0\nCPU implementer : 0x41\nmodel name :\n";
   EXPECT_EQ(processor_name(folder_ / "cpuinfo"), "unknown");
   EXPECT_EQ(processor_name(folder_ / "absent"), "unknown");
+}
+
+TEST_F(describe, a_limit_of_memory_is_a_number_or_none) {
+  const auto limit = [&](const std::string& text) {
+    std::ofstream(folder_ / "memory.max") << text;
+    return bytes_of_limit((folder_ / "memory.max").string());
+  };
+  const offset_t none = bytes_of_limit((folder_ / "absent").string());
+  EXPECT_EQ(none, std::numeric_limits<offset_t>::max());
+  EXPECT_EQ(limit("1073741824\n"), offset_t{1} << 30);
+  for (const char* text : {"max\n", "", "0\n", "-5\n"}) EXPECT_EQ(limit(text), none) << text;
 }
 
 TEST_F(describe, last_level_is_the_highest_that_holds_data) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <random>
 #include <span>
 
@@ -42,10 +43,15 @@ class WatchfulBody final : public SweepBody {
   int round_ = 0;
 };
 
-TaskGraph random_graph(index_t tasks, double edges_per_task, double cost, std::uint64_t seed) {
-  std::mt19937_64 random(seed);
+std::vector<Task> random_tasks(index_t tasks, double cost, std::mt19937_64& random) {
   std::vector<Task> list(tasks);
   for (Task& task : list) task.cost = cost * std::uniform_real_distribution<double>(0.0, 1.0)(random);
+  return list;
+}
+
+TaskGraph random_graph(index_t tasks, double edges_per_task, double cost, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<Task> list = random_tasks(tasks, cost, random);
   std::vector<Edge> edges;
   for (index_t k = 0; tasks > 1 && k < tasks * edges_per_task; ++k) {
     const index_t from = std::uniform_int_distribution<index_t>(0, tasks - 2)(random);
@@ -55,13 +61,13 @@ TaskGraph random_graph(index_t tasks, double edges_per_task, double cost, std::u
   return make_task_graph(std::move(list), std::move(edges));
 }
 
-/// Of all tasks, each with one that comes after it, at most `farthest` later.
-TaskGraph random_tree(index_t tasks, index_t farthest, double cost, std::uint64_t seed) {
+/// Most tasks with one that comes after them, at most `farthest` later; others are roots.
+TaskGraph random_trees(index_t tasks, index_t farthest, double cost, std::uint64_t seed) {
   std::mt19937_64 random(seed);
-  std::vector<Task> list(tasks);
-  for (Task& task : list) task.cost = cost * std::uniform_real_distribution<double>(0.0, 1.0)(random);
+  std::vector<Task> list = random_tasks(tasks, cost, random);
   std::vector<Edge> edges;
   for (index_t from = 0; from + 1 < tasks; ++from) {
+    if (from % 97 == 96) continue;
     const index_t reach = std::min<index_t>(tasks - 1 - from, farthest);
     edges.push_back({from, from + std::uniform_int_distribution<index_t>(1, reach)(random)});
   }
@@ -166,18 +172,20 @@ class FailingBody final : public SweepBody {
 };
 
 TEST(engines, exception_of_a_task_reaches_the_caller_and_the_next_run_works) {
-  const SweepSchedule schedule = make_schedule(random_graph(200, 3, 1e5, 5));
   ThreadTeam team(3);
-  for (const SolveMethodInfo& method : solve_method_list(SolveWhere::one_machine)) {
-    EngineState state(schedule);
-    for (const index_t bad : {0, 100, 199}) {
-      FailingBody failing(bad);
-      EXPECT_THROW(run_sweep(method.method, {schedule, state, failing, &team}), std::runtime_error)
-          << method.name;
-      WatchfulBody body(schedule.graph);
-      body.next_round();
-      run_sweep(method.method, {schedule, state, body, &team});
-      body.expect_all_ran_once();
+  for (const TaskGraph& graph : {random_graph(200, 3, 1e5, 5), random_trees(200, 8, 1e5, 5)}) {
+    const SweepSchedule schedule = make_schedule(graph);
+    for (const SolveMethodInfo& method : solve_method_list(SolveWhere::one_machine)) {
+      EngineState state(schedule);
+      for (const index_t bad : {0, 100, 199}) {
+        FailingBody failing(bad);
+        EXPECT_THROW(run_sweep(method.method, {schedule, state, failing, &team}), std::runtime_error)
+            << method.name;
+        WatchfulBody body(schedule.graph);
+        body.next_round();
+        run_sweep(method.method, {schedule, state, body, &team});
+        body.expect_all_ran_once();
+      }
     }
   }
 }
@@ -207,9 +215,16 @@ TEST(engines, the_order_of_trees_is_topological_both_ways) {
   for (const double cost : {0.0, 1.0})
     for (const index_t farthest : {1, 30, 1500})
       for (const bool turned : {false, true}) {
-        const TaskGraph tree = random_tree(1500, farthest, cost, 11);
-        const SweepSchedule schedule = make_schedule(turned ? reversed(tree) : tree);
+        TaskGraph trees = random_trees(1500, farthest, cost, 11);
+        // Some cost nothing, so that priorities are equal along paths.
+        for (index_t task = 0; task < 1500; task += 2) trees.tasks[task].cost = 0;
+        trees = reversed(reversed(trees));
+        const SweepSchedule schedule = make_schedule(turned ? reversed(trees) : trees);
+        EXPECT_EQ(schedule.ticket_ptr.front(), 0);
         EXPECT_EQ(schedule.ticket_ptr.back(), 1500);
+        EXPECT_EQ(std::adjacent_find(schedule.ticket_ptr.begin(), schedule.ticket_ptr.end(),
+                                     std::greater_equal<>()),
+                  schedule.ticket_ptr.end());
         std::vector<char> is_taken(1500, 0);
         for (const index_t task : schedule.by_priority) {
           for (const index_t before : schedule.graph.predecessors(task)) EXPECT_TRUE(is_taken[before]);
@@ -218,11 +233,11 @@ TEST(engines, the_order_of_trees_is_topological_both_ways) {
       }
 }
 
-// A thread that takes a ticket takes a branch to its leaves, in the order in which its panels lie in memory.
+// A thread that takes a ticket takes a branch with all its leaves, whose panels lie side by side in memory.
 TEST(engines, tickets_are_whole_branches_of_limited_cost) {
   for (const bool turned : {false, true}) {
-    const TaskGraph tree = random_tree(3000, 200, 1.0, 12);
-    const SweepSchedule schedule = make_schedule(turned ? reversed(tree) : tree);
+    const TaskGraph trees = random_trees(3000, 200, 1.0, 12);
+    const SweepSchedule schedule = make_schedule(turned ? reversed(trees) : trees);
     const TaskGraph& graph = schedule.graph;
     std::size_t several = 0;
     for (std::size_t ticket = 0; ticket + 1 < schedule.ticket_ptr.size(); ++ticket) {
@@ -245,9 +260,9 @@ TEST(engines, tickets_are_whole_branches_of_limited_cost) {
 }
 
 TEST(engines, every_method_runs_the_tasks_of_trees) {
-  const TaskGraph tree = random_tree(700, 60, 1e5, 13);
+  const TaskGraph trees = random_trees(700, 60, 1e5, 13);
   for (const bool turned : {false, true}) {
-    const SweepSchedule schedule = make_schedule(turned ? reversed(tree) : tree);
+    const SweepSchedule schedule = make_schedule(turned ? reversed(trees) : trees);
     for (const SolveMethodInfo& method : solve_method_list(SolveWhere::one_machine))
       for (const int threads : {2, 5}) {
         ThreadTeam team(threads);
