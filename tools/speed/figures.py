@@ -134,7 +134,8 @@ class Figures:
         return row["flops"] / row["factor_s"] / 1e9 / self.limits[row["threads"]]["dgemm_gflops"]
 
     def beyond_cache(self, row):
-        """Or beyond 192 MiB: of the 260 MiB that a shared machine names as its cache, not even so much helps."""
+        """Beyond four times the cache, or 192 MiB if that is less: a shared machine names a cache of 260 MiB,
+        which one process seldom has."""
         cache = self.extra["machine"]["last_level_cache_bytes"]
         return cache > 0 and 8 * row["nnz_l"] > min(4 * cache, 192 << 20)
 

@@ -28,8 +28,8 @@ Palmette, for a rival the sum of its phases and of Palmette's own reading and ve
 neither. The least bytes of a solve are the factor's entries once in each sweep, and b and x; its roof is
 the read bandwidth of the threads used, measured in turn with the solve seven times, since the memory of
 shared machines changes its speed within seconds (the fraction is the median of the turns). `*`: the factor
-fits into four times the last-level cache or 192 MiB, so that memory is no roof for it. Rivals that are far behind on
-large problems (SuperLU, Eigen, ranks of MPI) run those with --long only.
+fits into four times the last-level cache, or into 192 MiB if that is less, so that memory is no roof for it.
+Rivals that are far behind on large problems (SuperLU, Eigen, ranks of MPI) run those with --long only.
 """
 
 
