@@ -43,6 +43,17 @@ class WatchfulBody final : public SweepBody {
   int round_ = 0;
 };
 
+/// Runs the schedule several times by one method; each time every task must run once, at its time.
+void expect_runs(const SweepSchedule& schedule, EngineState& state, SolveMethod method, ThreadTeam& team,
+                 int repeats) {
+  WatchfulBody body(schedule.graph);
+  for (int repeat = 0; repeat < repeats; ++repeat) {
+    body.next_round();
+    run_sweep(method, {schedule, state, body, &team});
+    body.expect_all_ran_once();
+  }
+}
+
 std::vector<Task> random_tasks(index_t tasks, double cost, std::mt19937_64& random) {
   std::vector<Task> list(tasks);
   for (Task& task : list) task.cost = cost * std::uniform_real_distribution<double>(0.0, 1.0)(random);
@@ -109,12 +120,7 @@ TEST(engines, chain_and_star_and_independent_tasks_are_run) {
     const SweepSchedule schedule = graph_of(50, edges);
     for (const SolveMethodInfo& method : solve_method_list(SolveWhere::one_machine)) {
       EngineState state(schedule);
-      WatchfulBody body(schedule.graph);
-      for (int repeat = 0; repeat < 100; ++repeat) {
-        body.next_round();
-        run_sweep(method.method, {schedule, state, body, &team});
-        body.expect_all_ran_once();
-      }
+      expect_runs(schedule, state, method.method, team, 100);
     }
   }
 }
@@ -181,10 +187,7 @@ TEST(engines, exception_of_a_task_reaches_the_caller_and_the_next_run_works) {
         FailingBody failing(bad);
         EXPECT_THROW(run_sweep(method.method, {schedule, state, failing, &team}), std::runtime_error)
             << method.name;
-        WatchfulBody body(schedule.graph);
-        body.next_round();
-        run_sweep(method.method, {schedule, state, body, &team});
-        body.expect_all_ran_once();
+        expect_runs(schedule, state, method.method, team, 1);
       }
     }
   }
@@ -195,12 +198,7 @@ TEST(engines, flags_survive_the_wrap_of_the_run_counter) {
   ThreadTeam team(3);
   EngineState state(schedule);
   state.run_number = 0xfffffffdU;
-  WatchfulBody body(schedule.graph);
-  for (int repeat = 0; repeat < 6; ++repeat) {
-    body.next_round();
-    run_sync_free({schedule, state, body, &team});
-    body.expect_all_ran_once();
-  }
+  expect_runs(schedule, state, SolveMethod::sync_free, team, 6);
 }
 
 TEST(engines, ticket_order_is_topological_even_with_costs_of_zero) {
@@ -218,7 +216,7 @@ TEST(engines, the_order_of_trees_is_topological_both_ways) {
         TaskGraph trees = random_trees(1500, farthest, cost, 11);
         // Some cost nothing, so that priorities are equal along paths.
         for (index_t task = 0; task < 1500; task += 2) trees.tasks[task].cost = 0;
-        trees = reversed(reversed(trees));
+        trees = reversed(reversed(trees));  // with their priorities
         const SweepSchedule schedule = make_schedule(turned ? reversed(trees) : trees);
         EXPECT_EQ(schedule.ticket_ptr.front(), 0);
         EXPECT_EQ(schedule.ticket_ptr.back(), 1500);
@@ -267,12 +265,7 @@ TEST(engines, every_method_runs_the_tasks_of_trees) {
       for (const int threads : {2, 5}) {
         ThreadTeam team(threads);
         EngineState state(schedule);
-        WatchfulBody body(schedule.graph);
-        for (int repeat = 0; repeat < 20; ++repeat) {
-          body.next_round();
-          run_sweep(method.method, {schedule, state, body, &team});
-          body.expect_all_ran_once();
-        }
+        expect_runs(schedule, state, method.method, team, 20);
       }
   }
 }
