@@ -1,8 +1,9 @@
 // The door of `base`: what every room shares: index types, scalars, dense views, errors, outcomes, names of
-// choices, text of numbers, pseudo-random words, sizes in memory, timers, progress, processors, waiting, work
-// that threads share, and the thread team. Depends on the standard library only.
+// choices, text of numbers, pseudo-random words, sizes in memory, timers, progress, processors, the mode of
+// arithmetic, waiting, work that threads share, and the thread team. Depends on the standard library only.
 #pragma once
 
+#include "palmette/base/arithmetic_mode.hpp"
 #include "palmette/base/checksum.hpp"
 #include "palmette/base/choices.hpp"
 #include "palmette/base/dense_view.hpp"

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "palmette/base/arithmetic_mode.hpp"
 #include "palmette/base/fork.hpp"
 #include "palmette/base/processors.hpp"
 #include "palmette/base/waiting.hpp"
@@ -115,6 +116,7 @@ class ThreadTeam::Crew {
 
   void publish(const std::function<void(int)>& work, int threads) {
     work_ = &work;
+    mode_ = ArithmeticMode::of_this_thread();
     number_ = calls_.load(std::memory_order_relaxed) + 1;
     left_.store(0, std::memory_order_relaxed);
     disturbed_.store(0, std::memory_order_relaxed);
@@ -133,6 +135,7 @@ class ThreadTeam::Crew {
   }
 
   void run_thread(int thread) {
+    mode_.set();
     try {
       (*work_)(thread);
     } catch (...) {
@@ -186,7 +189,9 @@ class ThreadTeam::Crew {
   std::atomic<std::uint32_t> calls_{0}, run_{0};
   std::atomic<int> left_{0}, disturbed_{0};
   std::atomic<std::int64_t> called_at_ns_{0};
-  const std::function<void(int)>* work_ = nullptr;  // both: of the open run
+  // of the open run:
+  const std::function<void(int)>* work_ = nullptr;
+  ArithmeticMode mode_ = ArithmeticMode::of_this_thread();
   std::uint32_t number_ = 0;
   Doorbell done_;
   std::vector<std::exception_ptr> errors_;  // length size

@@ -12,6 +12,7 @@ namespace palmette {
 /// Up to `size` threads: the caller is thread 0; size − 1 workers start at the first use and sleep between
 /// runs.
 ///
+/// In every run the workers round as the caller does, and keep subnormal numbers or not as it does.
 /// An exception of a thread is rethrown in the caller after all threads have returned; if several throw, that
 /// of the lowest thread number. After a fork, the team of the child starts its own workers.
 class ThreadTeam {

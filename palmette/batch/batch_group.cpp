@@ -242,6 +242,7 @@ BatchGroup<T>::~BatchGroup() = default;
 template <class T>
 void BatchGroup<T>::solve(const BatchSystems<T>& systems, index_t first, BatchFigures* figures) {
   constexpr int lanes = batch_lanes<T>;
+  const SubnormalsAsZero scope;
   GroupMemory<T>& memory = *memory_;
   const int count = std::min<index_t>(lanes, systems.num_systems - first);
   // Lanes without a system repeat the last one.

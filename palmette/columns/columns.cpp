@@ -270,6 +270,7 @@ template <class T>
 std::shared_ptr<const ColumnFactor<T>> ColumnFactor<T>::create(const SparseMatrix<T>& matrix,
                                                                std::shared_ptr<const BlockOrdering> order,
                                                                FactorKind kind) {
+  const SubnormalsAsZero scope;
   if (order->dense && kind != FactorKind::ldlt) return DenseColumns<T>::run(matrix, std::move(order), kind);
   if (kind == FactorKind::llt) return LltColumns<T>(matrix, std::move(order)).run();
   if (kind == FactorKind::lu) return LuColumns<T>(matrix, std::move(order)).run();
@@ -279,6 +280,7 @@ std::shared_ptr<const ColumnFactor<T>> ColumnFactor<T>::create(const SparseMatri
 
 template <class T>
 std::shared_ptr<const ColumnFactor<T>> ColumnFactor<T>::refactor(const SparseMatrix<T>& matrix) const {
+  const SubnormalsAsZero scope;
   if (structure_->order->dense) return DenseColumns<T>::run(matrix, structure_->order, kind_);
   return kind_ == FactorKind::llt ? LltColumns<T>::run_again(matrix, *this)
                                   : LuColumns<T>::run_again(matrix, *this);
@@ -293,6 +295,7 @@ int ColumnFactor<T>::solve(Operation operation, DenseView<const T> b, DenseView<
                          ", the solution " + std::to_string(x.rows) + " × " + std::to_string(x.cols) +
                          ", the matrix has " + std::to_string(n) + " rows");
   if (n == 0 || b.cols == 0) return 1;
+  const SubnormalsAsZero scope;
   const SweepParts<T> parts{*structure_,   lower_.data(),         upper_.data(), above_.data(),
                             dense_.data(), inverse_pivot_.data(), row_scale_,    kind_ == FactorKind::llt};
   const auto rows_of = [n](int count) { return std::unique_ptr<T[]>(new T[std::size_t(n) * count]); };

@@ -131,6 +131,7 @@ template <class T>
 Outcome<void> run(const Request<T>& request, std::unique_ptr<Workspace<T>>& workspace, Factor<T>& factor) {
   const auto& [matrix, symbolic, ordering, options] = request;
   const Stopwatch watch;
+  const SubnormalsAsZero scope;
   blas::use_one_thread();
   std::optional<ThreadTeam> alone;
   ThreadTeam& team = options.team != nullptr ? *options.team : alone.emplace(1);

@@ -260,6 +260,7 @@ Outcome<ChangedFactor<T>> changed_factor(const std::shared_ptr<factorize_detail:
                                          const Factor<T>& factor, const SparseMatrix<T>& w,
                                          const FactorChange& change) {
   check_request(factor, w);
+  const SubnormalsAsZero scope;
   const TreeColumns<T> columns(factor, w);
   std::unique_ptr<Factor<T>> copy = copy_of(factor, change.team, *kept);
   UpdateRun<T> run(columns, change, *copy);

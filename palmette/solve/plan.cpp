@@ -25,6 +25,7 @@ template <class T>
 SolveTrace SolvePlan<T>::solve(Operation operation, DenseView<const T> b, DenseView<T> x,
                                const SolveRun& run) const {
   if (!body_) return SolvePlan().solve(operation, b, x, run);
+  const SubnormalsAsZero scope;
   return body_->solve(operation, b, x, run);
 }
 
@@ -32,6 +33,7 @@ template <class T>
 SolveTrace SolvePlan<T>::solve(Operation operation, OnDevice<const T> b, OnDevice<T> x,
                                const SolveRun& run) const {
   if (!body_) return SolvePlan().solve(operation, b, x, run);
+  const SubnormalsAsZero scope;
   return body_->solve(operation, b, x, run);
 }
 
@@ -39,6 +41,7 @@ template <class T>
 SolveTrace SolvePlan<T>::solve_part(FactorPart part, Operation operation, DenseView<const T> b,
                                     DenseView<T> x, const SolveRun& run) const {
   if (!body_) return SolvePlan().solve_part(part, operation, b, x, run);
+  const SubnormalsAsZero scope;
   return body_->solve_part(part, operation, b, x, run);
 }
 
@@ -47,6 +50,7 @@ EntryTrace SolvePlan<T>::solve_entries(Operation operation, const SparseMatrix<T
                                        const WantedEntries& wanted, DenseView<T> x,
                                        const SolveRun& run) const {
   if (!body_) return SolvePlan().solve_entries(operation, b, wanted, x, run);
+  const SubnormalsAsZero scope;
   return body_->solve_entries(operation, {b, wanted.columns, wanted.rows, x}, run);
 }
 

@@ -154,6 +154,7 @@ SolvePlan<T> plan_solve(std::shared_ptr<const Factor<T>> factor, const PlanOptio
   if (!factor || !factor->symbolic)
     throw UsageError("plan_solve: the factor is null; call factorize first and check that it succeeded");
   blas::use_one_thread();
+  const SubnormalsAsZero scope;
   if (options.device || options.world || known.owner || known.file) store = nullptr;
   try {
     solve_detail::Stage<T> stage;

@@ -124,6 +124,7 @@ std::vector<Stage<T>> stages_of(const OwnFactors<T>& factors, solve_detail::Lowe
 template <class T>
 Outcome<SolvePlan<T>> plan_triangle(const SparseMatrix<T>& triangle, const TriangleOptions& options) {
   blas::use_one_thread();
+  const SubnormalsAsZero scope;
   try {
     auto read = solve_detail::read_triangle(
         triangle, {options.lower, options.unit_diagonal, solve_detail::WrongSide::ignored, "the triangle"});
@@ -152,6 +153,7 @@ Outcome<void> check_own_factors(const OwnFactors<T>& factors) {
 template <class T>
 Outcome<SolvePlan<T>> plan_own_factors(const OwnFactors<T>& factors) {
   blas::use_one_thread();
+  const SubnormalsAsZero scope;
   try {
     auto read = read_factors(factors);
     if (!read.ok()) return read.failure();

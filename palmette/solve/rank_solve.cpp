@@ -169,6 +169,7 @@ struct RankSolvePlan<T>::State {
 template <class T>
 RankSolvePlan<T>::RankSolvePlan(std::shared_ptr<const RankFactor<T>> factor, const RankPlanOptions& options) {
   check_layer(factor, options.layer.get());
+  const SubnormalsAsZero scope;
   state_ = std::make_unique<State>(std::move(factor), options);
 }
 template <class T>

@@ -129,6 +129,7 @@ offset_t selected_inverse_bytes(const SymbolicFactor& symbolic, FactorKind kind,
 template <class T>
 SelectedInverse<T> select_inverse(const Factor<T>& factor, ThreadTeam* team) {
   const Stopwatch watch;
+  const SubnormalsAsZero scope;
   SelectedInverse<T> result;
   if (!factor.symbolic || factor.symbolic->n == 0) return result;
   blas::use_one_thread();

@@ -118,6 +118,7 @@ void Transport::get(index_t, const Offer&) {
 void Transport::rest(int turns) { wait_politely(turns); }
 
 int drive(RankProgram& program, Transport& transport, ThreadTeam& team, const DriveOptions& options) {
+  const SubnormalsAsZero scope;
   program.start();
   std::atomic<bool> failed{false};
   Doorbell bell;

@@ -49,6 +49,7 @@ struct OrderExplorer {
 
   /// @returns false if this order does not occur: all ranks that can act were deferred for ever
   bool run_one_order(SimulatedWorld::State& world, std::span<RankProgram* const> programs) {
+    const SubnormalsAsZero scope;
     std::vector<Side> sides(programs.size());
     for (RankProgram* program : programs) {
       program->start();

@@ -220,6 +220,7 @@ struct SimulatedWorld::Run {
     if (woken && state.busy < workers) wake(rank, state.free_at);
   }
   void run() {
+    const SubnormalsAsZero scope;
     for (index_t rank = 0; rank < static_cast<index_t>(programs.size()); ++rank) {
       RankState& state = states[rank];
       state.speed = world.draw() < world.options.slow_ranks ? world.options.slowness : 1;

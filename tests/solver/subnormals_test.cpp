@@ -1,0 +1,199 @@
+// Entries that decay until they are subnormal: no phase keeps them, on any way through the library, and the
+// caller's arithmetic stays as it is.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "palmette/columns/columns.hpp"
+#include "tests/factorize/factor_testing.hpp"
+#include "systems.hpp"
+
+namespace palmette {
+namespace {
+
+#if defined(__x86_64__) || defined(__aarch64__)
+
+using testing::Problem;
+
+constexpr index_t side = 40;
+
+/// A grid of side × side points whose inverse and factors decay by about 64 from point to point.
+template <class T>
+SparseMatrix<T> decaying_grid(FactorKind kind) {
+  Triplets<T> entries{side * side, side * side, {}, {}, {}};
+  const auto add = [&](index_t row, index_t column, double value) {
+    entries.row.push_back(row), entries.column.push_back(column);
+    entries.value.push_back(static_cast<T>(value));
+  };
+  const double back = kind == FactorKind::lu ? -0.75 : -1;
+  for (index_t k = 0; k < side * side; ++k) {
+    add(k, k, kind == FactorKind::ldlt && k % 3 == 0 ? -64 : 64);
+    if (k % side != 0) add(k, k - 1, -1), add(k - 1, k, back);
+    if (k >= side) add(k, k - side, -1), add(k - side, k, back);
+  }
+  return from_triplets(entries, kind == FactorKind::lu ? Symmetry::general : Symmetry::symmetric);
+}
+
+template <class Values>
+offset_t count(const Values& values, auto&& wanted) {
+  return std::count_if(values.data(), values.data() + values.size(), wanted);
+}
+template <class Values>
+offset_t subnormals(const Values& values) {
+  return count(values, [](float value) { return std::fpclassify(value) == FP_SUBNORMAL; });
+}
+/// In double precision, which holds what would be subnormal in single.
+template <class Values>
+offset_t too_small_for_float(const Values& values) {
+  return count(values, [](double value) { return std::abs(value) < 1e-38 && std::abs(value) > 1e-44; });
+}
+
+bool keeps_subnormals() {
+  volatile float smallest = std::numeric_limits<float>::min();
+  return smallest / 2 != 0;
+}
+
+constexpr FactorKind kinds[] = {FactorKind::llt, FactorKind::ldlt, FactorKind::lu};
+
+template <class T>
+std::vector<T> first_unit_vector() {
+  std::vector<T> b(side * side);
+  b[0] = 1;
+  return b;
+}
+template <class T>
+DenseView<const T> column(const std::vector<T>& values) {
+  const auto n = static_cast<index_t>(values.size());
+  return {values.data(), n, 1, n};
+}
+template <class T>
+DenseView<T> column(std::vector<T>& values) {
+  const auto n = static_cast<index_t>(values.size());
+  return {values.data(), n, 1, n};
+}
+
+TEST(subnormals, factors_have_none) {
+  for (const FactorKind kind : kinds) {
+    const Problem<double> exact(decaying_grid<double>(kind), kind);
+    EXPECT_GT(too_small_for_float(exact.factored(kind).value().lower), 100) << "the test is empty";
+    const Problem<float> problem(decaying_grid<float>(kind), kind);
+    for (const int threads : {1, 3}) {
+      ThreadTeam team(threads);
+      EXPECT_EQ(subnormals(problem.factored(kind, 0, &team).value().lower), 0) << threads << " threads";
+    }
+    EXPECT_TRUE(keeps_subnormals());
+  }
+}
+
+TEST(subnormals, solutions_have_none_by_any_method) {
+  for (const FactorKind kind : kinds) {
+    const Problem<float> problem(decaying_grid<float>(kind), kind);
+    const auto plan = plan_solve(std::make_shared<const Factor<float>>(problem.factored(kind).value()));
+    const Problem<double> exact(decaying_grid<double>(kind), kind);
+    std::vector<double> wide = first_unit_vector<double>();
+    plan_solve(std::make_shared<const Factor<double>>(exact.factored(kind).value()))
+        .solve(Operation::plain, column(std::as_const(wide)), column(wide));
+    EXPECT_GT(too_small_for_float(wide), 5) << "the test is empty";
+    for (const SolveMethodInfo& method : solve_method_list(SolveWhere::one_machine)) {
+      ThreadTeam team(3);
+      std::vector<float> x = first_unit_vector<float>();
+      plan.solve(Operation::plain, column(std::as_const(x)), column(x), {method.method, &team});
+      EXPECT_EQ(subnormals(x), 0) << method.name;
+      EXPECT_NEAR(x[0], wide[0], 1e-6 * std::abs(wide[0]));
+    }
+    EXPECT_TRUE(keeps_subnormals());
+  }
+}
+
+TEST(subnormals, ranks_keep_none) {
+  for (const FactorKind kind : kinds) {
+    const Problem<float> problem(decaying_grid<float>(kind), kind);
+    const auto placement = std::make_shared<const Placement>(
+        place(*problem.symbolic, nearly_square_grid(3), PlacementMap::subtree_to_subcube, {true, 40}));
+    ThreadWorld world(3);
+    world.run([&](Transport& transport) {
+      RankFactorization<float> part({problem.matrix, problem.symbolic, placement, problem.ordering},
+                                    {kind, 0, 1, BlockDelivery::push}, transport);
+      ThreadTeam team(1);
+      drive(part.program(), transport, team, {60});
+      EXPECT_EQ(transport.agree(0), 0);
+      const auto factor = std::make_shared<const RankFactor<float>>(part.take());
+      EXPECT_EQ(subnormals(factor->lower), 0) << "rank " << transport.rank();
+      RankSolvePlan<float> plan(factor);
+      std::vector<float> x(plan.rows().size());
+      for (std::size_t k = 0; k < x.size(); ++k) x[k] = plan.rows()[k] == 0 ? 1.0F : 0.0F;
+      drive(plan.begin(Operation::plain, column(std::as_const(x)), column(x), transport), transport, team,
+            {60});
+      EXPECT_EQ(transport.agree(0), 0);
+      EXPECT_EQ(subnormals(x), 0) << "rank " << transport.rank();
+      EXPECT_TRUE(keeps_subnormals());
+    });
+  }
+}
+
+TEST(subnormals, simulated_ranks_keep_none) {
+  const Problem<float> problem(decaying_grid<float>(FactorKind::lu), FactorKind::lu);
+  const auto placement = std::make_shared<const Placement>(
+      place(*problem.symbolic, nearly_square_grid(4), PlacementMap::subtree_to_subcube, {true, 40}));
+  SimulatedWorld world(4, {});
+  std::vector<RankFactorization<float>> parts;
+  std::vector<RankProgram*> programs;
+  for (index_t rank = 0; rank < 4; ++rank)
+    parts.emplace_back(RankSystem<float>{problem.matrix, problem.symbolic, placement, problem.ordering},
+                       RankFactorizeOptions{FactorKind::lu, 0, 1, BlockDelivery::push}, world.rank(rank));
+  for (RankFactorization<float>& part : parts) programs.push_back(&part.program());
+  world.run(programs);
+  for (RankFactorization<float>& part : parts) EXPECT_EQ(subnormals(part.take().lower), 0);
+  EXPECT_TRUE(keeps_subnormals());
+}
+
+TEST(subnormals, factors_by_columns_and_their_solutions_have_none) {
+  for (const FactorKind kind : {FactorKind::llt, FactorKind::lu}) {
+    const SparseMatrix<float> matrix = decaying_grid<float>(kind);
+    const auto order = order_blocks(matrix.pattern, kind == FactorKind::llt);
+    ASSERT_TRUE(order.has_value());
+    const auto factor =
+        ColumnFactor<float>::create(matrix, std::make_shared<const BlockOrdering>(*order), kind);
+    ASSERT_NE(factor, nullptr);
+    for (const auto& one : {factor, factor->refactor(matrix)}) {
+      std::vector<float> x = first_unit_vector<float>();
+      one->solve(Operation::plain, column(std::as_const(x)), column(x));
+      EXPECT_EQ(subnormals(x), 0);
+      EXPECT_GT(count(x, [](float value) { return value == 0; }), 100) << "the test is empty";
+    }
+    EXPECT_TRUE(keeps_subnormals());
+  }
+}
+
+TEST(subnormals, entries_of_the_inverse_have_none) {
+  for (const FactorKind kind : kinds) {
+    const Problem<float> problem(decaying_grid<float>(kind), kind);
+    ThreadTeam team(2);
+    const SelectedInverse<float> inverse = select_inverse(problem.factored(kind).value(), &team);
+    EXPECT_EQ(subnormals(inverse.lower), 0);  // scaled: undoing that may give some
+    EXPECT_GT(count(inverse.matrix().values, [](float value) { return value == 0; }), 10)
+        << "the test is empty";
+    EXPECT_TRUE(keeps_subnormals());
+  }
+}
+
+TEST(subnormals, batches_find_none) {
+  const SparseMatrix<float> matrix = decaying_grid<float>(FactorKind::lu);
+  const auto solver =
+      BatchSolver<float>::create(std::make_shared<const SparseMatrix<float>>(matrix)).value();
+  const index_t n = matrix.cols();
+  std::vector<float> b = first_unit_vector<float>(), x(b.size());
+  const BatchReport report = solver.solve({matrix.values.data(), matrix.pattern.nnz(), 1, 0},
+                                          {b.data(), n, 1, n}, {x.data(), n, 1, n}, 1, 1);
+  EXPECT_EQ(report.num_failed, 0);
+  EXPECT_EQ(subnormals(x), 0);
+  EXPECT_GT(count(x, [](float value) { return value == 0; }), 100) << "the test is empty";
+  EXPECT_TRUE(keeps_subnormals());
+}
+
+#endif
+
+}  // namespace
+}  // namespace palmette
