@@ -48,7 +48,7 @@ bool HandOvers::outweighed(std::int64_t lost_ns) {
 void HandOvers::ran(const RunFigures& figures, std::int64_t now_ns) {
   if (!is_judged(figures)) return;
   if (!went_badly(figures)) return add_undisturbed(figures.wall_ns);
-  const std::int64_t lost = figures.wall_ns - figures.caller_ns;
+  const std::int64_t lost = std::min(most_counted_loss_ns, figures.wall_ns - figures.caller_ns);
   if (outweighed(lost)) return;
   const int factor = factor_.load(std::memory_order_relaxed);
   const std::int64_t pause = std::min(longest_pause_ns, factor * lost);

@@ -22,7 +22,7 @@ struct RunFigures {
 /// If threads were disturbed in a short run and the caller was idle for a large part of it, as many threads
 /// as were disturbed are paused, for a time in proportion to the time lost. So the total loss stays small,
 /// however long the processors stay busy. After the pause all threads are called again; if that fails at
-/// once, the next pause is twice as long in proportion. A loss that undisturbed runs before it outweigh
+/// once, the next pause is twice as long in proportion. Of one run at most 10 ms count as lost. A loss that undisturbed runs before it outweigh
 /// causes no pause: on a machine that is disturbed now and then, all threads remain the faster choice. Two
 /// kinds of disturbed runs are not judged: long ones, since they distribute many tasks, and suspended threads
 /// delay only their own; and those in pieces, since a caller may wait for a piece that is not there yet.
@@ -41,6 +41,9 @@ class HandOvers {
   static constexpr int least_pause_factor = 16;
   /// Undisturbed time that is remembered: a processor that becomes busy is noticed after a seventh of it.
   static constexpr std::int64_t most_credit_ns = 200'000'000;
+  /// More than this does not count of one run: a virtual processor may be stopped once for tens of
+  /// milliseconds, but beside busy processes run after run loses some.
+  static constexpr std::int64_t most_counted_loss_ns = 10'000'000;
 
  private:
   void add_undisturbed(std::int64_t ns);

@@ -70,6 +70,27 @@ TEST(hand_overs, losses_that_undisturbed_runs_outweigh_withhold_nobody) {
   }
 }
 
+// A host may stop a virtual processor for tens of milliseconds, once a second or so.
+TEST(hand_overs, one_long_stop_withholds_nobody) {
+  HandOvers hand_overs;
+  for (int second = 0; second < 30; ++second) {
+    for (int run = 0; run < 100; ++run) hand_overs.ran(good_run(), 1000 * second * ms);
+    hand_overs.ran({2, 1, 60 * ms, 15 * ms}, 1000 * second * ms);
+    EXPECT_EQ(hand_overs.threads(2, 1000 * second * ms + 1), 2) << second;
+  }
+}
+
+TEST(hand_overs, long_stops_one_after_another_are_noticed_and_the_pause_is_that_of_a_short_one) {
+  HandOvers hand_overs;
+  for (int run = 0; run < 10'000; ++run) hand_overs.ran(good_run(), 0);
+  int runs = 0;
+  for (; hand_overs.threads(2, 1) == 2; ++runs) hand_overs.ran({2, 1, 60 * ms, 15 * ms}, 0);
+  EXPECT_LE(runs, 4);
+  const std::int64_t pause = HandOvers::least_pause_factor * HandOvers::most_counted_loss_ns;
+  EXPECT_EQ(hand_overs.threads(2, pause - 1), 1);
+  EXPECT_EQ(hand_overs.threads(2, pause), 2);
+}
+
 TEST(hand_overs, processors_that_become_busy_are_noticed_after_a_seventh_of_the_remembered_time) {
   HandOvers hand_overs;
   for (int run = 0; run < 10'000; ++run) hand_overs.ran(good_run(), 0);
