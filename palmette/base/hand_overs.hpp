@@ -22,10 +22,11 @@ struct RunFigures {
 /// If threads were disturbed in a short run and the caller was idle for a large part of it, as many threads
 /// as were disturbed are paused, for a time in proportion to the time lost. So the total loss stays small,
 /// however long the processors stay busy. After the pause all threads are called again; if that fails at
-/// once, the next pause is twice as long in proportion. Of one run at most 10 ms count as lost. A loss that undisturbed runs before it outweigh
-/// causes no pause: on a machine that is disturbed now and then, all threads remain the faster choice. Two
-/// kinds of disturbed runs are not judged: long ones, since they distribute many tasks, and suspended threads
-/// delay only their own; and those in pieces, since a caller may wait for a piece that is not there yet.
+/// once, the next pause is twice as long in proportion. Of one run at most 10 ms count as lost. A loss that
+/// undisturbed runs before it outweigh causes no pause: on a machine that is disturbed now and then, all
+/// threads remain the faster choice. Two kinds of disturbed runs are not judged: long ones, since they
+/// distribute many tasks, and suspended threads delay only their own; and those in pieces, since a caller may
+/// wait for a piece that is not there yet.
 class HandOvers {
  public:
   /// Threads to call for the next run, of a team of `size`; 1 ≤ it ≤ size.
