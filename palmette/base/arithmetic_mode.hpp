@@ -21,7 +21,6 @@ class ArithmeticMode {
     if ((control & bits) != chosen_) set_control_word((control & ~bits) | chosen_);
   }
   ArithmeticMode with_subnormals_as_zero() const { return ArithmeticMode(chosen_ | subnormals); }
-  bool operator==(const ArithmeticMode&) const = default;
 
  private:
   explicit ArithmeticMode(std::uint64_t chosen) : chosen_(chosen) {}
@@ -39,7 +38,7 @@ class ArithmeticMode {
     asm volatile("mrs %0, fpcr" : "=r"(word));
     return word;
   }
-  static void set_control_word(std::uint64_t word) { asm volatile("msr fpcr, %0" : : "r"(word)); }
+  static void set_control_word(std::uint64_t word) { asm volatile("msr fpcr, %0" : : "r"(word) : "memory"); }
 #else
   static constexpr std::uint64_t subnormals = 0, bits = 0;
   static std::uint64_t control_word() { return 0; }
@@ -49,20 +48,27 @@ class ArithmeticMode {
   std::uint64_t chosen_;
 };
 
+/// While it lives, this thread computes in the given mode, and the runs of teams that it calls do.
+class InMode {
+ public:
+  explicit InMode(const ArithmeticMode& mode) { mode.set(); }
+  ~InMode() { before_.set(); }
+  InMode(const InMode&) = delete;
+  InMode& operator=(const InMode&) = delete;
+  const ArithmeticMode& before() const { return before_; }
+
+ private:
+  const ArithmeticMode before_ = ArithmeticMode::of_this_thread();
+};
+
 /// While it lives, subnormal numbers count as zero in this thread, and in the runs of teams that it calls.
 ///
 /// Entries of factors and solutions often decay with the distance from their source until they are subnormal,
 /// most of all in single precision. They are far below the rounding errors of their neighbours, but Intel's
 /// processors take over a hundred cycles for each operation with them.
-class SubnormalsAsZero {
+class SubnormalsAsZero : public InMode {
  public:
-  SubnormalsAsZero() { before_.with_subnormals_as_zero().set(); }
-  ~SubnormalsAsZero() { before_.set(); }
-  SubnormalsAsZero(const SubnormalsAsZero&) = delete;
-  SubnormalsAsZero& operator=(const SubnormalsAsZero&) = delete;
-
- private:
-  const ArithmeticMode before_ = ArithmeticMode::of_this_thread();
+  SubnormalsAsZero() : InMode(ArithmeticMode::of_this_thread().with_subnormals_as_zero()) {}
 };
 
 }  // namespace palmette

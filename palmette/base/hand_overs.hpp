@@ -40,7 +40,8 @@ class HandOvers {
   static constexpr std::int64_t longest_judged_ns = 100'000'000;
   static constexpr std::int64_t longest_pause_ns = 2'000'000'000;
   static constexpr int least_pause_factor = 16;
-  /// Undisturbed time that is remembered: a processor that becomes busy is noticed after a seventh of it.
+  /// Undisturbed time that is remembered: a processor that becomes busy is noticed when runs have lost a
+  /// seventh of it, as far as their losses count.
   static constexpr std::int64_t most_credit_ns = 200'000'000;
   /// More than this does not count of one run: a virtual processor may be stopped once for tens of
   /// milliseconds, but beside busy processes run after run loses some.

@@ -142,6 +142,7 @@ void solve_factored_kernel(const BatchStructure& structure, GroupMemory<T>& memo
 template <class T>
 void solve_factored(const BatchStructure& structure, GroupMemory<T>& memory,
                     const std::vector<LaneScalars<T>>& in, std::vector<LaneScalars<T>>& out) {
+  const SubnormalsAsZero scope;
   if (structure.adjoint)
     solve_factored_kernel<is_complex_v<T>>(structure, memory, in, out);
   else
@@ -205,6 +206,15 @@ std::array<int, batch_lanes<T>> refine(const BatchStructure& structure, GroupMem
 }
 
 template <class T>
+void factor(const BatchStructure& structure, GroupMemory<T>& memory) {
+  const SubnormalsAsZero scope;
+  memory.bad_pivot.fill(-1);
+  if (!structure.symmetric) factor_lu(structure, memory);
+  else if (structure.adjoint) factor_ldlt<is_complex_v<T>>(structure, memory);
+  else factor_ldlt<false>(structure, memory);
+}
+
+template <class T>
 void sum_rows(const BatchStructure& structure, GroupMemory<T>& memory) {
   for (LaneReals<T>& sum : memory.row_sum) sum = {};
   for (offset_t entry = 0; entry < structure.pattern.nnz(); ++entry) {
@@ -242,7 +252,6 @@ BatchGroup<T>::~BatchGroup() = default;
 template <class T>
 void BatchGroup<T>::solve(const BatchSystems<T>& systems, index_t first, BatchFigures* figures) {
   constexpr int lanes = batch_lanes<T>;
-  const SubnormalsAsZero scope;
   GroupMemory<T>& memory = *memory_;
   const int count = std::min<index_t>(lanes, systems.num_systems - first);
   // Lanes without a system repeat the last one.
@@ -250,13 +259,7 @@ void BatchGroup<T>::solve(const BatchSystems<T>& systems, index_t first, BatchFi
   for (int l = 0; l < lanes; ++l) number[l] = first + std::min(l, count - 1);
   gather(systems.values, number, 0, memory.matrix);
   sum_rows(structure_, memory);
-  memory.bad_pivot.fill(-1);
-  if (!structure_.symmetric)
-    batch_detail::factor_lu(structure_, memory);
-  else if (structure_.adjoint)
-    batch_detail::factor_ldlt<is_complex_v<T>>(structure_, memory);
-  else
-    batch_detail::factor_ldlt<false>(structure_, memory);
+  batch_detail::factor(structure_, memory);
 
   for (int l = 0; l < count; ++l) figures[first + l] = {0, memory.bad_pivot[l], 0};
   for (index_t rhs = 0; rhs < systems.num_rhs; ++rhs) {

@@ -159,7 +159,13 @@ Outcome<void> run(const Request<T>& request, std::unique_ptr<Workspace<T>>& work
     work.listed = &workspace->listed;
   }
   factor.flops = workspace->flops;
-  Program<T> program(work, *workspace, options.progress, with_device);
+  ProgressCallback told;
+  if (options.progress)
+    told = [&](std::string_view phase, double fraction) {
+      const InMode of_the_caller(scope.before());
+      options.progress(phase, fraction);
+    };
+  Program<T> program(work, *workspace, told, with_device);
   if (options.kind == FactorKind::lu) factorize_detail::assemble_upper(work, team);
   DriveOptions drive_options;
   if (factor.flops >= flops_of_a_long_run) drive_options.called = ThreadTeam::Called::all;

@@ -446,6 +446,7 @@ RankInverseRun<T>::RankInverseRun(RankInverseRun&&) noexcept = default;
 
 template <class T>
 RankSelectedInverse<T> RankInverseRun<T>::run() {
+  const SubnormalsAsZero scope;
   return state_->run();
 }
 

@@ -189,6 +189,7 @@ RankProgram* RankSolvePlan<T>::preparation(Transport& transport) {
 
 template <class T>
 void RankSolvePlan<T>::load() {
+  const SubnormalsAsZero scope;
   if (state_->on_device != nullptr) state_->on_device->load();
 }
 

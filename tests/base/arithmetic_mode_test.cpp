@@ -74,8 +74,6 @@ TEST(arithmetic_mode, workers_compute_as_the_caller_of_their_run_does) {
     EXPECT_EQ(kept(), std::vector<int>(team.size(), 0));
   }
 }
-#endif
-
 TEST(arithmetic_mode, workers_round_as_the_caller_of_their_run_does) {
   ThreadTeam team(3);
   team.muster();
@@ -106,6 +104,8 @@ TEST(arithmetic_mode, flags_raised_inside_the_scope_stay_raised) {
   EXPECT_NE(std::fetestexcept(FE_DIVBYZERO), 0);
   std::feclearexcept(FE_ALL_EXCEPT);
 }
+
+#endif
 
 }  // namespace
 }  // namespace palmette

@@ -84,7 +84,7 @@ TEST(hand_overs, long_stops_one_after_another_are_noticed_and_the_pause_is_that_
   HandOvers hand_overs;
   for (int run = 0; run < 10'000; ++run) hand_overs.ran(good_run(), 0);
   int runs = 0;
-  for (; hand_overs.threads(2, 1) == 2; ++runs) hand_overs.ran({2, 1, 60 * ms, 15 * ms}, 0);
+  for (; runs < 100 && hand_overs.threads(2, 1) == 2; ++runs) hand_overs.ran({2, 1, 60 * ms, 15 * ms}, 0);
   EXPECT_LE(runs, 4);
   const std::int64_t pause = HandOvers::least_pause_factor * HandOvers::most_counted_loss_ns;
   EXPECT_EQ(hand_overs.threads(2, pause - 1), 1);

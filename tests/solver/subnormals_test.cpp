@@ -81,10 +81,53 @@ TEST(subnormals, factors_have_none) {
     const Problem<float> problem(decaying_grid<float>(kind), kind);
     for (const int threads : {1, 3}) {
       ThreadTeam team(threads);
-      EXPECT_EQ(subnormals(problem.factored(kind, 0, &team).value().lower), 0) << threads << " threads";
+      const Factor<float> factor = problem.factored(kind, 0, &team).value();
+      EXPECT_EQ(subnormals(factor.lower), 0) << threads << " threads";
+      if (kind == FactorKind::lu) { EXPECT_EQ(subnormals(factor.upper), 0) << threads << " threads"; }
     }
     EXPECT_TRUE(keeps_subnormals());
   }
+}
+
+TEST(subnormals, changed_factors_have_none) {
+  const Problem<float> problem(decaying_grid<float>(FactorKind::llt), FactorKind::llt);
+  const auto factor = problem.factored(FactorKind::llt).value();
+  const index_t n = problem.matrix.cols(), first = problem.symbolic->row.new_to_old()[0];
+  const SparseMatrix<float> w = from_triplets(Triplets<float>{n, 1, {first}, {0}, {1.0F}});
+  FactorizeMemory<float> memory;
+  const auto changed = update_factor(memory, factor, w, {}).value();
+  EXPECT_GT(changed.supernodes.size(), 1u) << "the test is empty";
+  EXPECT_EQ(subnormals(changed.factor->lower), 0);
+  EXPECT_TRUE(keeps_subnormals());
+}
+
+TEST(subnormals, progress_is_told_in_the_callers_mode) {
+  const Problem<float> problem(decaying_grid<float>(FactorKind::llt), FactorKind::llt);
+  int calls = 0;
+  FactorizeOptions options;
+  options.progress = [&](std::string_view, double) {
+    ++calls;
+    EXPECT_TRUE(keeps_subnormals());
+  };
+  EXPECT_TRUE(factorize(problem.matrix, problem.symbolic, problem.ordering, options).ok());
+  EXPECT_GT(calls, 0);
+}
+
+/// L = 64·I − S, S having ones below the diagonal.
+TEST(subnormals, solutions_of_given_triangles_have_none) {
+  const index_t n = 60;
+  Triplets<float> entries{n, n, {}, {}, {}};
+  for (index_t k = 0; k < n; ++k) {
+    entries.row.push_back(k), entries.column.push_back(k), entries.value.push_back(64);
+    if (k > 0) entries.row.push_back(k), entries.column.push_back(k - 1), entries.value.push_back(-1);
+  }
+  const auto plan = plan_triangle(from_triplets(entries)).value();
+  std::vector<float> x(n);
+  x[0] = 1;
+  plan.solve(Operation::plain, column(std::as_const(x)), column(x));
+  EXPECT_EQ(subnormals(x), 0);
+  EXPECT_GT(x[15], 0);
+  EXPECT_EQ(x[n - 1], 0);
 }
 
 TEST(subnormals, solutions_have_none_by_any_method) {
@@ -128,6 +171,9 @@ TEST(subnormals, ranks_keep_none) {
             {60});
       EXPECT_EQ(transport.agree(0), 0);
       EXPECT_EQ(subnormals(x), 0) << "rank " << transport.rank();
+      const RankInverseSizes sizes{kind, sizeof(float)};
+      const auto inverse = RankInverseRun<float>(*factor, sizes, transport, team).run();
+      EXPECT_EQ(subnormals(inverse.panels.lower), 0) << "rank " << transport.rank();
       EXPECT_TRUE(keeps_subnormals());
     });
   }
@@ -191,6 +237,25 @@ TEST(subnormals, batches_find_none) {
   EXPECT_EQ(subnormals(x), 0);
   EXPECT_GT(count(x, [](float value) { return value == 0; }), 100) << "the test is empty";
   EXPECT_TRUE(keeps_subnormals());
+}
+
+// Where b itself is subnormal, x = 0 must not pass for the answer.
+TEST(subnormals, of_the_right_hand_side_are_not_lost_in_silence) {
+  const auto matrix = std::make_shared<const SparseMatrix<float>>(decaying_grid<float>(FactorKind::lu));
+  const index_t n = matrix->cols();
+  const std::vector<float> b(n, 1e-39F);
+  std::vector<float> x(n);
+  const auto expect_honest = [&](bool said_solved) {
+    const double error =
+        verify<float>(*matrix, Operation::plain, column(b), column(std::as_const(x))).backward_error;
+    if (said_solved) { EXPECT_LE(error, 1e-5); }
+  };
+  const BatchReport batch = BatchSolver<float>::create(matrix).value().solve(
+      {matrix->values.data(), matrix->pattern.nnz(), 1, 0}, {b.data(), n, 1, n}, {x.data(), n, 1, n}, 1, 1);
+  expect_honest(batch.num_failed == 0);
+  auto solver = Solver<float>::create(matrix).value();
+  const Report report = solver.solve(column(b), column(x)).value();
+  expect_honest(report.verify->verified);
 }
 
 #endif
