@@ -137,6 +137,7 @@ struct Stage {
   std::shared_ptr<const SweepCore<T>> core;
   bool transposed = false;  ///< the core is part of A in transposed form
   bool conjugated = false;  ///< and conjugated
+  bool is_given = false;    ///< by the caller, whose numbers are taken as they are, subnormal ones too
   IndexMap range;
   IndexMap domain;
   std::shared_ptr<const void> maps;  ///< owner of the arrays of the maps; null: the core keeps them

@@ -25,7 +25,7 @@ template <class T>
 SolveTrace SolvePlan<T>::solve(Operation operation, DenseView<const T> b, DenseView<T> x,
                                const SolveRun& run) const {
   if (!body_) return SolvePlan().solve(operation, b, x, run);
-  const SubnormalsAsZero scope;
+  const InMode mode(body_->mode());
   return body_->solve(operation, b, x, run);
 }
 
@@ -33,7 +33,7 @@ template <class T>
 SolveTrace SolvePlan<T>::solve(Operation operation, OnDevice<const T> b, OnDevice<T> x,
                                const SolveRun& run) const {
   if (!body_) return SolvePlan().solve(operation, b, x, run);
-  const SubnormalsAsZero scope;
+  const InMode mode(body_->mode());
   return body_->solve(operation, b, x, run);
 }
 
@@ -41,7 +41,7 @@ template <class T>
 SolveTrace SolvePlan<T>::solve_part(FactorPart part, Operation operation, DenseView<const T> b,
                                     DenseView<T> x, const SolveRun& run) const {
   if (!body_) return SolvePlan().solve_part(part, operation, b, x, run);
-  const SubnormalsAsZero scope;
+  const InMode mode(body_->mode());
   return body_->solve_part(part, operation, b, x, run);
 }
 
@@ -50,7 +50,7 @@ EntryTrace SolvePlan<T>::solve_entries(Operation operation, const SparseMatrix<T
                                        const WantedEntries& wanted, DenseView<T> x,
                                        const SolveRun& run) const {
   if (!body_) return SolvePlan().solve_entries(operation, b, wanted, x, run);
-  const SubnormalsAsZero scope;
+  const InMode mode(body_->mode());
   return body_->solve_entries(operation, {b, wanted.columns, wanted.rows, x}, run);
 }
 

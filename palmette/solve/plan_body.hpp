@@ -23,6 +23,11 @@ class PlanBody {
            std::shared_ptr<WorkspacePool<T>> workspaces = nullptr);
 
   index_t size() const { return n_; }
+  /// Of a solve that this thread begins.
+  ArithmeticMode mode() const {
+    const ArithmeticMode callers = ArithmeticMode::of_this_thread();
+    return stages_.empty() || stages_.front().is_given ? callers : callers.with_subnormals_as_zero();
+  }
   SolveTrace solve(Operation operation, DenseView<const T> b, DenseView<T> x, const SolveRun& run) const;
   /// For a plan on a device. @throws UsageError for others
   SolveTrace solve(Operation operation, OnDevice<const T> b, OnDevice<T> x, const SolveRun& run) const;

@@ -38,6 +38,7 @@ void set_maps(Stage<T>& stage, MapArrays given) {
 
 template <class T>
 SolvePlan<T> plan_of(index_t n, std::vector<Stage<T>> stages) {
+  for (Stage<T>& stage : stages) stage.is_given = true;
   return SolvePlan<T>(std::make_unique<const solve_detail::PlanBody<T>>(n, std::move(stages)));
 }
 
@@ -124,7 +125,6 @@ std::vector<Stage<T>> stages_of(const OwnFactors<T>& factors, solve_detail::Lowe
 template <class T>
 Outcome<SolvePlan<T>> plan_triangle(const SparseMatrix<T>& triangle, const TriangleOptions& options) {
   blas::use_one_thread();
-  const SubnormalsAsZero scope;
   try {
     auto read = solve_detail::read_triangle(
         triangle, {options.lower, options.unit_diagonal, solve_detail::WrongSide::ignored, "the triangle"});
@@ -153,7 +153,6 @@ Outcome<void> check_own_factors(const OwnFactors<T>& factors) {
 template <class T>
 Outcome<SolvePlan<T>> plan_own_factors(const OwnFactors<T>& factors) {
   blas::use_one_thread();
-  const SubnormalsAsZero scope;
   try {
     auto read = read_factors(factors);
     if (!read.ok()) return read.failure();

@@ -22,6 +22,7 @@ class SweepProgram final : public RankProgram {
     const index_t task = ready_.take();
     if (task < 0) return false;
     try {
+      const InMode of_the_solve(mode_);
       body_.run_task(task, thread);
     } catch (...) {
       failed_.store(true, std::memory_order_release);
@@ -37,6 +38,8 @@ class SweepProgram final : public RankProgram {
   ReadyTasks& ready_;
   SweepBody& body_;
   std::atomic<bool>& failed_;
+  /// drive() treats subnormal numbers as zero, but this solve may not.
+  const ArithmeticMode mode_ = ArithmeticMode::of_this_thread();
 };
 
 }  // namespace
