@@ -161,9 +161,9 @@ Outcome<void> run(const Request<T>& request, std::unique_ptr<Workspace<T>>& work
   factor.flops = workspace->flops;
   ProgressCallback told;
   if (options.progress)
-    told = [&](std::string_view phase, double fraction) {
+    told = [&scope, &progress = options.progress](std::string_view phase, double fraction) {
       const InMode of_the_caller(scope.before());
-      options.progress(phase, fraction);
+      progress(phase, fraction);
     };
   Program<T> program(work, *workspace, told, with_device);
   if (options.kind == FactorKind::lu) factorize_detail::assemble_upper(work, team);
