@@ -35,7 +35,7 @@ std::vector<Phase> gather_phases(const TaskGraph& graph, const LevelSets& levels
 
 // A branch of a tree that costs less than one of so many parts of the whole is one ticket. Thirty threads
 // have several each; many more would lack work.
-constexpr double parts_of_the_whole = 16;
+constexpr double parts_of_the_whole = 128;
 
 /// In a tree, the one task after each task, or the one before it if the tree's edges run from the root to the
 /// leaves; −1 at roots, and everywhere if the graph is no tree.
@@ -94,7 +94,7 @@ void order_by_priority(const TaskGraph& graph, SweepSchedule& schedule) {
   std::vector<index_t>& order = schedule.by_priority;
   std::stable_sort(order.begin(), order.end(), [&](index_t left, index_t right) {
     const index_t a = root[left], b = root[right];
-    return priority[a] != priority[b] ? priority[a] < priority[b] : a < b;
+    return priority[a] != priority[b] ? priority[a] > priority[b] : a < b;
   });
   schedule.ticket_ptr = {0};
   for (index_t place = 1; place <= graph.num_tasks(); ++place)

@@ -132,7 +132,7 @@ TEST(subnormals, solutions_of_given_triangles_keep_theirs_by_any_method) {
   }
 }
 
-TEST(subnormals, solutions_have_none) {
+TEST(subnormals, solutions_have_none_by_any_method) {
   for (const FactorKind kind : kinds) {
     const Problem<float> problem(decaying_grid<float>(kind), kind);
     const auto plan = plan_solve(std::make_shared<const Factor<float>>(problem.factored(kind).value()));
@@ -141,10 +141,11 @@ TEST(subnormals, solutions_have_none) {
     plan_solve(std::make_shared<const Factor<double>>(exact.factored(kind).value()))
         .solve(Operation::plain, column(std::as_const(wide)), column(wide));
     EXPECT_GT(too_small_for_float(wide), 5) << "the test is empty";
-    for (const SolveMethod method : {SolveMethod::serial, SolveMethod::automatic}) {
+    for (const SolveMethodInfo& method : solve_method_list(SolveWhere::one_machine)) {
+      ThreadTeam team(3);
       std::vector<float> x = first_unit_vector<float>();
-      plan.solve(Operation::plain, column(std::as_const(x)), column(x), {method, nullptr});
-      EXPECT_EQ(subnormals(x), 0);
+      plan.solve(Operation::plain, column(std::as_const(x)), column(x), {method.method, &team});
+      EXPECT_EQ(subnormals(x), 0) << method.name;
       EXPECT_NEAR(x[0], wide[0], 1e-6 * std::abs(wide[0]));
     }
     EXPECT_TRUE(keeps_subnormals());
