@@ -22,7 +22,6 @@ class SweepProgram final : public RankProgram {
     const index_t task = ready_.take();
     if (task < 0) return false;
     try {
-      const InMode of_the_solve(mode_);
       body_.run_task(task, thread);
     } catch (...) {
       failed_.store(true, std::memory_order_release);
@@ -32,14 +31,15 @@ class SweepProgram final : public RankProgram {
     return true;
   }
 
+  /// The plan has set it.
+  ArithmeticMode mode() const override { return ArithmeticMode::of_this_thread(); }
+
   bool done() const override { return failed_.load(std::memory_order_acquire) || ready_.all_finished(); }
 
  private:
   ReadyTasks& ready_;
   SweepBody& body_;
   std::atomic<bool>& failed_;
-  /// drive() treats subnormal numbers as zero, but this solve may not.
-  const ArithmeticMode mode_ = ArithmeticMode::of_this_thread();
 };
 
 }  // namespace

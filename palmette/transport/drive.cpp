@@ -118,7 +118,7 @@ void Transport::get(index_t, const Offer&) {
 void Transport::rest(int turns) { wait_politely(turns); }
 
 int drive(RankProgram& program, Transport& transport, ThreadTeam& team, const DriveOptions& options) {
-  const SubnormalsAsZero scope;
+  const InMode mode(program.mode());
   program.start();
   std::atomic<bool> failed{false};
   Doorbell bell;

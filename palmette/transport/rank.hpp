@@ -121,6 +121,9 @@ class RankProgram {
   virtual bool has_tickets() const { return false; }
   /// True once all tasks have run, or once the program has failed and will run no more.
   virtual bool done() const = 0;
+  /// The mode in which the caller's thread and its team drive the program: factors and solutions are computed
+  /// with subnormal numbers as zero.
+  virtual ArithmeticMode mode() const { return ArithmeticMode::of_this_thread().with_subnormals_as_zero(); }
   /// For the watchdog: what this rank waits for, and from whom.
   virtual std::string waiting_for() const { return "nothing that it names"; }
   /// Cost of the task that ran last, in the unit of its TaskGraph, for simulated time.

@@ -22,18 +22,16 @@ constexpr index_t side = 40;
 /// A grid of side × side points whose inverse and factors decay by about 64 from point to point.
 template <class T>
 SparseMatrix<T> decaying_grid(FactorKind kind) {
-  Triplets<T> entries{side * side, side * side, {}, {}, {}};
-  const auto add = [&](index_t row, index_t column, double value) {
-    entries.row.push_back(row), entries.column.push_back(column);
-    entries.value.push_back(static_cast<T>(value));
-  };
-  const double back = kind == FactorKind::lu ? -0.75 : -1;
-  for (index_t k = 0; k < side * side; ++k) {
-    add(k, k, kind == FactorKind::ldlt && k % 3 == 0 ? -64 : 64);
-    if (k % side != 0) add(k, k - 1, -1), add(k - 1, k, back);
-    if (k >= side) add(k, k - side, -1), add(k - side, k, back);
-  }
-  return from_triplets(entries, kind == FactorKind::lu ? Symmetry::general : Symmetry::symmetric);
+  SparseMatrix<double> grid = generate({"poisson2d5", side});
+  for (index_t j = 0; j < grid.cols(); ++j)
+    for (offset_t entry = grid.pattern.column_ptr[j]; entry < grid.pattern.column_ptr[j + 1]; ++entry) {
+      const index_t i = grid.pattern.row_index[entry];
+      double& value = grid.values[entry];
+      if (i == j) value = kind == FactorKind::ldlt && j % 3 == 0 ? -64 : 64;
+      else if (kind == FactorKind::lu && i < j) value *= 0.75;
+    }
+  if (kind == FactorKind::lu) grid.symmetry = Symmetry::general;
+  return convert<T>(grid);
 }
 
 template <class Values>
