@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
+#include "palmette/blocks/blocks.hpp"
 #include "palmette/place/place.hpp"
 
 namespace palmette {
@@ -47,6 +49,8 @@ struct PlanOptions {
   /// several devices hold the factor of a supernodal plan and solve with it; null: one device, or the host
   std::shared_ptr<DeviceWorld> world = nullptr;
   WorldOptions of_world = {};
+  /// in which a solve on the host reads panels; its bits do not depend on it. Empty: that of the processor
+  std::optional<ReadingOrder> reading_order = {};
 };
 
 /// One triangle of a plan on the host: the panels that were computed from those of the factor.

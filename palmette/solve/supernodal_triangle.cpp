@@ -58,6 +58,10 @@ double growth_limit_of(const PlanOptions& options, double roundoff) {
   return std::min(options.inverse_growth_limit, 0.1 / roundoff);
 }
 
+ReadingOrder order_of(const PlanOptions& options) {
+  return options.reading_order.value_or(reading_order_of_processor());
+}
+
 /// block ← B, with zeros above the diagonal.
 template <class T>
 void copy_lower(const DiagonalSource<T>& source, DenseView<T> block) {
@@ -106,7 +110,7 @@ template <class T>
 SupernodalTriangle<T>::SupernodalTriangle(const SweepGroups& structure, const TriangleSource<T>& source,
                                           const PlanOptions& options, const TriangleValues<T>& known,
                                           const std::shared_ptr<const void>& owner)
-    : structure_(structure), source_(source) {
+    : structure_(structure), source_(source), order_(order_of(options)) {
   find_places();
   if (!options.invert_diagonal_blocks) return;
   if (owner && fits(known)) {
@@ -121,7 +125,7 @@ template <class T>
 SupernodalTriangle<T>::SupernodalTriangle(const SweepGroups& structure, const TriangleSource<T>& source,
                                           const PlanOptions& options,
                                           std::shared_ptr<TriangleStore<T>> store)
-    : structure_(structure), source_(source), store_(std::move(store)) {
+    : structure_(structure), source_(source), order_(order_of(options)), store_(std::move(store)) {
   TriangleMemory<T> left = store_->take();
   values_ = std::move(left.values);
   layout_ = std::move(left.layout);
