@@ -46,6 +46,8 @@ class ColumnRankProgram final : public SolveProgram<T> {
   bool run_one_task(int thread) override;
   bool done() const override { return done_.load(std::memory_order_acquire); }
   std::string waiting_for() const override;
+  /// The caller's numbers are taken as they are, subnormal ones too.
+  ArithmeticMode mode() const override { return ArithmeticMode::of_this_thread(); }
 
  private:
   /// Lᵀ is solved by plain solves with an upper triangle, and by transposed ones with a lower one.

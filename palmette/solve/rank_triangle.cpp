@@ -80,7 +80,6 @@ offset_t RankTrianglePlan<T>::memory_bytes() const {
 template <class T>
 Outcome<RankTrianglePlan<T>> plan_rank_triangle(const SparseMatrix<T>& triangle,
                                                 const RankTriangleOptions& options) {
-  const SubnormalsAsZero scope;
   auto read = solve_detail::read_triangle(
       triangle,
       {options.lower, options.unit_diagonal, solve_detail::WrongSide::ignored, "the triangle"});

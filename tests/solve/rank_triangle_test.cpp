@@ -2,6 +2,7 @@
 // traffic and memory as planned, planted faults, and what happens when a device does not answer.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <set>
 
@@ -88,7 +89,27 @@ TYPED_TEST(TrianglesOverRanks, are_right_under_every_seed_of_order) {
   }
 }
 
+class TriangleOfFloatsOverRanks : public OnEmulator {};
 class TriangleOfDoublesOverRanks : public OnEmulator {};
+
+/// L = 64·I − S, S having ones below the diagonal, so that x(k) = 64^−(k + 1).
+TEST_F(TriangleOfFloatsOverRanks, keeps_subnormal_numbers_when_it_is_driven) {
+  const index_t n = 24;
+  Triplets<float> entries{n, n, {}, {}, {}};
+  for (index_t k = 0; k < n; ++k) {
+    entries.row.push_back(k), entries.column.push_back(k), entries.value.push_back(64);
+    if (k > 0) entries.row.push_back(k), entries.column.push_back(k - 1), entries.value.push_back(-1);
+  }
+  TriangleRanks<float> over(from_triplets(entries), {});
+  SimulatedWorld world(1, {});
+  ThreadTeam team(1);
+  DenseMatrix<float> x(n, 1);
+  x.values[0] = 1;
+  RankProgram& program =
+      over.plans[0].begin(Operation::plain, std::as_const(x).view(), x.view(), world.rank(0));
+  drive(program, world.rank(0), team);
+  for (index_t k = 0; k < n; ++k) EXPECT_EQ(x.values[k], std::ldexp(1.0F, -6 * (k + 1))) << k;
+}
 
 /// A long chain, in every order in which puts arrive.
 TEST_F(TriangleOfDoublesOverRanks, has_the_bits_of_devices_in_one_process) {
