@@ -99,6 +99,7 @@ TYPED_TEST(factor_plan, every_method_gives_the_bits_of_serial_for_any_number_of_
     }
   }
 }
+
 TYPED_TEST(factor_plan, the_order_of_reading_changes_no_bit) {
   for (const Wish& wish : all_wishes<TypeParam>(23)) {
     const auto factor = reference::naive_factor(reference::make_problem<TypeParam>(wish), wish);
