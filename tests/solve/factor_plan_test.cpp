@@ -103,24 +103,25 @@ TYPED_TEST(factor_plan, every_method_gives_the_bits_of_serial_for_any_number_of_
 TYPED_TEST(factor_plan, the_order_of_reading_changes_no_bit) {
   for (const Wish& wish : all_wishes<TypeParam>(23)) {
     const auto factor = reference::naive_factor(reference::make_problem<TypeParam>(wish), wish);
-    const SymbolicFactor& symbolic = *factor->symbolic;
-    index_t widest = 0;
-    for (index_t s = 0; s < symbolic.num_supernodes(); ++s) widest = std::max(widest, symbolic.width(s));
-    ASSERT_GT(widest, solve_detail::packed_width) << "the test is empty";
+    ASSERT_GT(solve_detail::SweepGroups(factor->symbolic, sizeof(TypeParam)).widest_supernode(),
+              solve_detail::packed_width)
+        << "the test is empty";
     PlanOptions eight, one;
     eight.reading_order = ReadingOrder::eight_streams;
     one.reading_order = ReadingOrder::one_stream;
     const auto judge = plan_solve(factor, eight), other = plan_solve(factor, one);
     for (const index_t num_rhs : {1, 3, 9}) {
       const auto b = reference::random_dense<TypeParam>(judge.size(), num_rhs, 6);
-      for (const Operation operation : reference::all_operations)
+      for (const Operation operation : reference::all_operations) {
+        const auto expected = reference::solved(judge, operation, b);
         for (const int threads : {1, 3}) {
           ThreadTeam team(threads);
           const auto x = reference::solved(other, operation, b, {SolveMethod::sync_free, &team});
-          EXPECT_TRUE(reference::same_bits(reference::solved(judge, operation, b), x))
+          EXPECT_TRUE(reference::same_bits(expected, x))
               << name_of(wish.kind) << ", " << threads << " threads, " << num_rhs << " right-hand sides, "
               << name_of(operation);
         }
+      }
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 
+#include "tests/decaying_triangle.hpp"
 #include "tests/scalars.hpp"
 #include "tests/seeds.hpp"
 #include "tests/solve/rank_triangles.hpp"
@@ -92,15 +93,9 @@ TYPED_TEST(TrianglesOverRanks, are_right_under_every_seed_of_order) {
 class TriangleOfFloatsOverRanks : public OnEmulator {};
 class TriangleOfDoublesOverRanks : public OnEmulator {};
 
-/// L = 64·I − S, S having ones below the diagonal, so that x(k) = 64^−(k + 1).
 TEST_F(TriangleOfFloatsOverRanks, keeps_subnormal_numbers_when_it_is_driven) {
-  const index_t n = 24;
-  Triplets<float> entries{n, n, {}, {}, {}};
-  for (index_t k = 0; k < n; ++k) {
-    entries.row.push_back(k), entries.column.push_back(k), entries.value.push_back(64);
-    if (k > 0) entries.row.push_back(k), entries.column.push_back(k - 1), entries.value.push_back(-1);
-  }
-  TriangleRanks<float> over(from_triplets(entries), {});
+  const index_t n = testing::decaying_size;
+  TriangleRanks<float> over(testing::decaying_triangle(), {});
   SimulatedWorld world(1, {});
   ThreadTeam team(1);
   DenseMatrix<float> x(n, 1);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "palmette/columns/columns.hpp"
+#include "tests/decaying_triangle.hpp"
 #include "tests/factorize/factor_testing.hpp"
 #include "systems.hpp"
 
@@ -111,15 +112,10 @@ TEST(subnormals, progress_is_told_in_the_callers_mode) {
   EXPECT_GT(calls, 0);
 }
 
-/// L = 64·I − S, S having ones below the diagonal. A caller's own numbers are taken as they are.
+/// A caller's own numbers are taken as they are.
 TEST(subnormals, solutions_of_given_triangles_keep_theirs_by_any_method) {
-  const index_t n = 24;
-  Triplets<float> entries{n, n, {}, {}, {}};
-  for (index_t k = 0; k < n; ++k) {
-    entries.row.push_back(k), entries.column.push_back(k), entries.value.push_back(64);
-    if (k > 0) entries.row.push_back(k), entries.column.push_back(k - 1), entries.value.push_back(-1);
-  }
-  const auto plan = plan_triangle(from_triplets(entries)).value();
+  const index_t n = testing::decaying_size;
+  const auto plan = plan_triangle(testing::decaying_triangle()).value();
   for (const SolveMethodInfo& method : solve_method_list(SolveWhere::one_machine)) {
     ThreadTeam team(2);
     std::vector<float> x(n);
