@@ -42,14 +42,19 @@ void pack_products(const PanelToPack<T>& panel, DenseView<const T> c, index_t ro
   tiles::over_strips<T>(c.cols, [&]<int Columns>(index_t column) {
     // Above the diagonal the inverse is zero: those terms change no sum.
     const DenseView<const T> left{c.column(column), c.rows, c.cols - column, c.ld};
-    tiles::product_tile<T, lanes::full_width<T>, 1, Columns, tiles::Right::plain>(
-        left, panel.inverse.column(column) + column, panel.inverse.ld, [&](int k, int, auto value) {
-          T* const into = to + offset_t{packed_place(panel, column + k)} * rows;
-          if constexpr (Whole) return Register<T>::store(value, into);
-          T values[lanes::full_width<T>];
-          Register<T>::store(value, values);
-          for (index_t row = 0; row < rows; ++row) into[row] = values[row];
-        });
+    const auto sums = tiles::product_tile<T, lanes::full_width<T>, 1, Columns, tiles::Right::plain>(
+        left, panel.inverse.column(column) + column, panel.inverse.ld);
+    for (int k = 0; k < Columns; ++k) {
+      const auto value = sums.value[k][0];
+      T* const into = to + offset_t{packed_place(panel, column + k)} * rows;
+      if constexpr (Whole) {
+        Register<T>::store(value, into);
+      } else {
+        T values[lanes::full_width<T>];
+        Register<T>::store(value, values);
+        for (index_t row = 0; row < rows; ++row) into[row] = values[row];
+      }
+    }
   });
 }
 

@@ -1,6 +1,6 @@
-// Products that are subtracted from a panel, tile by tile, while the next rows of A are prefetched. Rows that
-// do not fill their registers are copied and padded first; rows that are contiguous in the panel are
-// subtracted a register at a time.
+// Products that are subtracted from a panel, tile by tile, while the next rows of A are prefetched. A tile's
+// rows are copied while the first strip of columns reads them; those that do not fill their registers are
+// copied and padded before.
 #include "palmette/blocks/placed_products.hpp"
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "palmette/blocks/product_tile.hpp"
+#include "palmette/blocks/register_places.hpp"
 #include "palmette/blocks/small_products.hpp"
 
 namespace palmette {
@@ -50,7 +51,7 @@ DenseView<const T> some_rows(DenseView<const T> view, index_t first, index_t cou
   return {view.data + first, std::max<index_t>(0, std::min(count, view.rows - first)), view.cols, view.ld};
 }
 
-/// The rows of A for one tile, and whether the rows of each register are contiguous in the panel.
+/// The rows of A for one tile, and their places in the panel.
 template <class T>
 struct TileRows {
   static constexpr int full = lanes::full_width<T>;
@@ -58,16 +59,14 @@ struct TileRows {
   // Not T, since complex numbers would be set to zero for each product.
   alignas(64) real_t<T> reals[capacity * sizeof(T) / sizeof(real_t<T>)];
   T* const entries = reinterpret_cast<T*>(reals);
-  bool adjoin[tile_registers];
-  index_t rows = 0;
+  tiles::RegisterPlaces<T> places[tile_registers];
 
   /// @returns the rows where they lie, if they fill their registers; else copied, with zeros behind them
   DenseView<const T> take(DenseView<const T> a, const index_t* place) {
-    rows = a.rows;
-    const index_t registers = (rows + full - 1) / full, padded = registers * full;
+    const index_t registers = (a.rows + full - 1) / full, padded = registers * full;
     for (index_t r = 0; r < registers; ++r)
-      adjoin[r] = (r + 1) * full <= rows && place[(r + 1) * full - 1] - place[r * full] == full - 1;
-    if (rows == padded) return a;
+      places[r].find(place + r * full, std::min<index_t>(full, a.rows - r * full));
+    if (a.rows == padded) return a;
     copy_columns(a, padded);
     return {entries, padded, a.cols, padded};
   }
@@ -89,8 +88,7 @@ template <class T>
 class TileByTile {
  public:
   TileByTile(const PlacedProduct<T>& product, DenseView<T> panel)
-      : a_(product.a), b_(product.b), places_(product.places), panel_(panel),
-        shift_(product.shift) {}
+      : a_(product.a), b_(product.b), places_(product.places), panel_(panel), shift_(product.shift) {}
 
   template <Right right>
   void run(const NextOperands<T>& next) {
@@ -117,6 +115,12 @@ class TileByTile {
     tiles::over_strips<T>(columns_, [&]<int NumRhs>(index_t column) {
       ahead_a_.fetch_portion(strip);
       ahead_b_.fetch_portion(strip++);
+      if constexpr (Registers == tile_registers && NumRhs == tiles::tile_columns<T>)
+        if (column == 0 && rows.data != tile_.entries && columns_ >= tiles::copy_pays_from) {
+          copy_and_multiply<right>({rows, row, 0});
+          rows = {tile_.entries, rows.rows, rows.cols, rows.rows};
+          return;
+        }
       const index_t above = std::max<index_t>(0, column - shift_ - row) / TileRows<T>::full;
       tile<Registers, NumRhs, right>({rows, row, column}, 0, above);
     });
@@ -127,6 +131,16 @@ class TileByTile {
     index_t row, column;  ///< of the product
   };
 
+  /// The first strip of whole rows, which all of its registers need.
+  template <Right right>
+  void copy_and_multiply(const Tile& at) {
+    constexpr int full = TileRows<T>::full;
+    constexpr int cols = tiles::tile_columns<T>;
+    const tiles::CopiedTo<T, full, tile_registers> copied{tile_.entries};
+    subtract(at, 0,
+             tiles::product_tile<T, full, tile_registers, cols, right>(at.rows, b_.data, b_.ld, copied));
+  }
+
   /// The tile's registers of rows from `first` on, less those before `needed`: no column of it needs these.
   template <int Registers, int NumRhs, Right right>
   void tile(const Tile& at, index_t first, index_t needed) {
@@ -134,26 +148,19 @@ class TileByTile {
       if (first < needed) return tile<Registers - 1, NumRhs, right>(at, first + 1, needed);
     constexpr int full = TileRows<T>::full;
     const DenseView<const T> rows{at.rows.data + first * full, Registers * full, at.rows.cols, at.rows.ld};
-    tiles::product_tile<T, full, Registers, NumRhs, right>(
-        rows, b_.data + at.column, b_.ld, [&](int rhs, int r, auto value) {
-          subtract_register(value, first + r, places_.row + at.row,
-                            panel_.column(places_.column[at.column + rhs]));
-        });
+    subtract(at, first,
+             tiles::product_tile<T, full, Registers, NumRhs, right>(rows, b_.data + at.column, b_.ld));
   }
 
-  template <class Vector>
-  void subtract_register(Vector value, index_t r, const index_t* place, T* target) const {
-    constexpr int full = TileRows<T>::full;
-    using L = lanes::Lanes<T, full>;
-    const index_t first = r * full;
-    if (tile_.adjoin[r]) {
-      T* const at = target + place[first];
-      return L::store(L::load(at) - value, at);
-    }
-    alignas(64) T entry[full];
-    L::store(value, entry);
-    const index_t count = std::min<index_t>(full, tile_.rows - first);
-    for (index_t lane = 0; lane < count; ++lane) target[place[first + lane]] -= entry[lane];
+  template <int Registers, int NumRhs>
+  PALMETTE_INLINE void subtract(const Tile& at, index_t first,
+                                const tiles::TileSums<T, TileRows<T>::full, Registers, NumRhs>& sums) const {
+    T* target[NumRhs];
+    for (int rhs = 0; rhs < NumRhs; ++rhs) target[rhs] = panel_.column(places_.column[at.column + rhs]);
+    lanes::unrolled<Registers>([&](auto r) PALMETTE_INLINE {
+      tile_.places[first + r].template subtract<NumRhs>(
+          target, [&](auto rhs) PALMETTE_INLINE { return sums.value[rhs][r]; });
+    });
   }
 
   DenseView<const T> a_, b_;

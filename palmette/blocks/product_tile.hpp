@@ -28,36 +28,63 @@ inline constexpr int tile_columns = (lanes::register_bytes == 64 ? 8 : 4) / (is_
 template <class T>
 inline constexpr int tile_rows = lanes::full_width<T> * tile_registers;
 
+/// From this many columns of C on it pays to copy a tile's rows of A: with a leading dimension near a power
+/// of two its columns would push each other out of the first cache, and rows that begin anywhere lie in one
+/// line more than they fill.
+inline constexpr index_t copy_pays_from = 16;
+
 /// The right factor: Bᵀ or Bᴴ (B is n × k), or B itself (k × n).
 enum class Right { transposed, adjoint, plain };
 
-/// to ← the rows of a tile that lie at `from`: registers, not a call of the function that moves memory.
-template <class T>
-PALMETTE_INLINE inline void copy_tile_rows(const T* from, T* to) {
-  using L = lanes::Lanes<T, lanes::full_width<T>>;
-  lanes::unrolled<tile_registers>([&](auto r) PALMETTE_INLINE {
-    L::store(L::load(from + r * lanes::full_width<T>), to + r * lanes::full_width<T>);
-  });
-}
+/// The sums of a tile. They are in registers, where the function that makes them is inlined.
+template <class T, int Width, int Registers, int NumRhs>
+struct TileSums {
+  typename lanes::Lanes<T, Width>::Vector value[NumRhs][Registers];
+};
 
-/// A·op(B) for `Registers` · `Width` rows of A and `NumRhs` columns of op(B): store(rhs, register, value) is
-/// called once for each register of the result. Every entry is summed in the order of k, whatever the tile's
-/// shape.
-template <class T, int Width, int Registers, int NumRhs, Right right, class Store>
-inline void product_tile(DenseView<const T> a, const T* b, offset_t ld_b, Store&& store) {
+/// For product_tile: the rows of A are not kept.
+struct NotKept {
+  template <class Vector>
+  PALMETTE_INLINE void operator()(index_t, int, Vector) const {}
+};
+
+/// For product_tile: the rows of A are copied while they are read, one column behind the other.
+template <class T, int Width, int Registers>
+struct CopiedTo {
+  T* to;
+  template <class Vector>
+  PALMETTE_INLINE void operator()(index_t k, int r, Vector entries) const {
+    lanes::Lanes<T, Width>::store(entries, to + (k * Registers + r) * Width);
+  }
+};
+
+/// A·op(B) for `Registers` · `Width` rows of A and `NumRhs` columns of op(B). Every entry is summed in the
+/// order of k, whatever the tile's shape.
+/// @param keep  keep(k, register, entries) is called for what is read of A
+template <class T, int Width, int Registers, int NumRhs, Right right, class Keep = NotKept>
+PALMETTE_INLINE inline auto product_tile(DenseView<const T> a, const T* b, offset_t ld_b, Keep&& keep = {}) {
   using L = lanes::Lanes<T, Width>;
   typename L::Sum sum[NumRhs][Registers];
+  const T* left = a.data;
   for (index_t k = 0; k < a.cols; ++k) {
     typename L::Vector entries[Registers];
-    for (int r = 0; r < Registers; ++r) entries[r] = L::load(a.column(k) + r * Width);
-    for (int rhs = 0; rhs < NumRhs; ++rhs) {
-      const T entry = right == Right::plain ? b[k + rhs * ld_b] : b[rhs + k * ld_b];
+    lanes::unrolled<Registers>([&](auto r) PALMETTE_INLINE {
+      entries[r] = L::load(left + r * Width);
+      keep(k, r, entries[r]);
+    });
+    lanes::unrolled<NumRhs>([&](auto rhs) PALMETTE_INLINE {
+      const T entry = right == Right::plain ? b[rhs * ld_b] : b[rhs];
       const T factor = right == Right::adjoint ? conjugate(entry) : entry;
-      for (int r = 0; r < Registers; ++r) sum[rhs][r].add(entries[r], factor);
-    }
+      lanes::unrolled<Registers>([&](auto r) PALMETTE_INLINE { sum[rhs][r].add(entries[r], factor); });
+    });
+    left += a.ld;
+    b += right == Right::plain ? 1 : ld_b;
   }
-  for (int rhs = 0; rhs < NumRhs; ++rhs)
-    for (int r = 0; r < Registers; ++r) store(rhs, r, sum[rhs][r].value());
+  TileSums<T, Width, Registers, NumRhs> sums;
+  lanes::unrolled<NumRhs>([&](auto rhs) PALMETTE_INLINE {
+    lanes::unrolled<Registers>([&](auto r) PALMETTE_INLINE { sums.value[rhs][r] = sum[rhs][r].value(); });
+  });
+  return sums;
 }
 
 /// Calls step.template operator()<NumRhs>(column) over columns [0, cols) in strips of the widest tile, then

@@ -23,19 +23,30 @@ constexpr index_t narrow_triangle = 12;
 enum class Into { overwrite, subtract };
 
 /// The rows of one tile, for every column of C.
+/// @param copy  null, or Registers · Width · a.cols scalars: the rows are copied there while the first strip
+///        of columns reads them
 template <class T, int Width, int Registers, Into into, Right right>
-inline void product_rows(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
+inline void product_rows(DenseView<const T> a, DenseView<const T> b, DenseView<T> c, T* copy = nullptr) {
   using L = lanes::Lanes<T, Width>;
   tiles::over_strips<T>(c.cols, [&]<int NumRhs>(index_t column) {
     const T* const factors = right == Right::plain ? b.column(column) : b.data + column;
-    tiles::product_tile<T, Width, Registers, NumRhs, right>(
-        a, factors, b.ld, [&](int rhs, int r, auto value) {
+    const auto store = [&](const tiles::TileSums<T, Width, Registers, NumRhs>& sums) PALMETTE_INLINE {
+      lanes::unrolled<NumRhs>([&](auto rhs) PALMETTE_INLINE {
+        lanes::unrolled<Registers>([&](auto r) PALMETTE_INLINE {
           T* const place = c.column(column + rhs) + r * Width;
-          if constexpr (into == Into::overwrite)
-            L::store(value, place);
-          else
-            L::store(L::load(place) - value, place);
+          if constexpr (into == Into::overwrite) L::store(sums.value[rhs][r], place);
+          else L::store(L::load(place) - sums.value[rhs][r], place);
         });
+      });
+    };
+    if constexpr (NumRhs == tiles::tile_columns<T>)
+      if (column == 0 && copy != nullptr) {
+        const tiles::CopiedTo<T, Width, Registers> copied{copy};
+        store(tiles::product_tile<T, Width, Registers, NumRhs, right>(a, factors, b.ld, copied));
+        a = {copy, a.rows, a.cols, a.rows};
+        return;
+      }
+    store(tiles::product_tile<T, Width, Registers, NumRhs, right>(a, factors, b.ld));
   });
 }
 
@@ -46,10 +57,6 @@ void without_terms(DenseView<T> c) {
     for (index_t column = 0; column < c.cols; ++column) std::fill_n(c.column(column), c.rows, T(0));
 }
 
-/// From this many columns of C on it pays to copy a tile's rows of A: with a leading dimension near a power
-/// of two its columns would push each other out of the first cache.
-constexpr index_t copy_pays_from = 16;
-
 template <class T, Into into, Right right>
 void product(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
   constexpr int full = lanes::full_width<T>, tile = full * tile_registers;
@@ -57,14 +64,11 @@ void product(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
   if (a.cols == 0 || c.cols == 0) return without_terms<T, into>(c);
   alignas(64) T copy[tile * longest_inner];
   index_t row = 0;
-  const bool copied = c.cols >= copy_pays_from && a.cols <= longest_inner;
-  for (; row + tile <= c.rows; row += tile) {
-    if (copied)
-      for (index_t k = 0; k < a.cols; ++k) tiles::copy_tile_rows<T>(a.column(k) + row, copy + k * tile);
-    const DenseView<const T> rows = copied ? DenseView<const T>{copy, tile, a.cols, tile}
-                                           : DenseView<const T>{a.data + row, tile, a.cols, a.ld};
-    product_rows<T, full, tile_registers, into, right>(rows, b, {c.data + row, tile, c.cols, c.ld});
-  }
+  const bool copied = c.cols >= tiles::copy_pays_from && a.cols <= longest_inner;
+  for (; row + tile <= c.rows; row += tile)
+    product_rows<T, full, tile_registers, into, right>({a.data + row, tile, a.cols, a.ld}, b,
+                                                       {c.data + row, tile, c.cols, c.ld},
+                                                       copied ? copy : nullptr);
   lanes::over_rows<T>(row, c.rows, [&]<int Width>(index_t at) {
     product_rows<T, Width, 1, into, right>({a.data + at, Width, a.cols, a.ld}, b,
                                            {c.data + at, Width, c.cols, c.ld});
