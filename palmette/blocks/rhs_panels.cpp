@@ -30,11 +30,18 @@ constexpr int most_registers =
     lanes::register_bytes < 64 ? 2 : !is_complex_v<T> && sizeof(T) == sizeof(double) ? 8 : 4;
 constexpr int most_registers_wide = lanes::register_bytes == 64 ? 4 : 2;
 
-/// Rows (or columns) of a tile with `Registers` registers of right-hand sides.
+/// Rows of a tile with `Registers` registers of right-hand sides: tiles are to fill the chunks of a panel.
 template <class T, int Registers>
 constexpr int tile_rows() {
   for (const int rows : {8, 4, 3, 2})
     if (rows * Registers <= tile_sums<T>) return rows;
+  return 1;
+}
+/// Columns of a tile of a column-major panel, which has any number of them: each tile reads all rows of x.
+template <class T, int Registers>
+constexpr int tile_cols() {
+  for (const int cols : {8, 6, 4, 3, 2})
+    if (cols * Registers <= tile_sums<T>) return cols;
   return 1;
 }
 
@@ -158,7 +165,7 @@ struct Tile {
     sums.put(product.into, [&](int row) PALMETTE_INLINE { return place[row]; });
   }
   static constexpr int most_rows = std::min(tile_rows<T, Registers>(), chunk<T>);
-  static constexpr int most_cols = tile_rows<T, Registers>();
+  static constexpr int most_cols = tile_cols<T, Registers>();
 
   static void multiply(const RhsPanel<T>& panel, RhsRows<const T> x, IntoRows into, const RowPlaces& places,
                        const SplitRows<T>& out) {
@@ -300,7 +307,7 @@ struct Tile {
   static void packed_backward(const BackwardRun& run) {
     // Columns are overwritten from the first to the last, and none needs the rows before it.
     for (index_t first = 0; first < run.panel.width; first += chunk<T>)
-      over_tiles<std::min(most_cols, chunk<T>)>(
+      over_tiles<most_rows>(
           std::min<index_t>(chunk<T>, run.panel.width - first), [&]<int Columns>(index_t column)
               PALMETTE_INLINE { packed_columns_kernel<Columns, conjugated>(run, first + column); });
   }
