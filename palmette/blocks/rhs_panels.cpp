@@ -3,6 +3,7 @@
 // in registers during the inner loop. Rows need not be gathered: each is a short contiguous vector wherever
 // it lies.
 #include <algorithm>
+#include <initializer_list>
 
 #include "palmette/blocks/lanes.hpp"
 #include "palmette/blocks/packed_panel.hpp"
@@ -30,18 +31,12 @@ constexpr int most_registers =
     lanes::register_bytes < 64 ? 2 : !is_complex_v<T> && sizeof(T) == sizeof(double) ? 8 : 4;
 constexpr int most_registers_wide = lanes::register_bytes == 64 ? 4 : 2;
 
-/// Rows of a tile with `Registers` registers of right-hand sides: tiles are to fill the chunks of a panel.
+/// The first of the numbers of rows (or columns) whose sums, with `Registers` registers of right-hand sides,
+/// fit into the registers; else 1.
 template <class T, int Registers>
-constexpr int tile_rows() {
-  for (const int rows : {8, 4, 3, 2})
+constexpr int first_that_fits(std::initializer_list<int> descending) {
+  for (const int rows : descending)
     if (rows * Registers <= tile_sums<T>) return rows;
-  return 1;
-}
-/// Columns of a tile of a column-major panel, which has any number of them: each tile reads all rows of x.
-template <class T, int Registers>
-constexpr int tile_cols() {
-  for (const int cols : {8, 6, 4, 3, 2})
-    if (cols * Registers <= tile_sums<T>) return cols;
   return 1;
 }
 
@@ -164,8 +159,9 @@ struct Tile {
     }
     sums.put(product.into, [&](int row) PALMETTE_INLINE { return place[row]; });
   }
-  static constexpr int most_rows = std::min(tile_rows<T, Registers>(), chunk<T>);
-  static constexpr int most_cols = tile_cols<T, Registers>();
+  /// Tiles are to fill a chunk of rows. Columns may be any number, and each tile of them reads all rows of x.
+  static constexpr int most_rows = std::min(first_that_fits<T, Registers>({8, 4, 3, 2}), chunk<T>);
+  static constexpr int most_cols = first_that_fits<T, Registers>({8, 6, 4, 3, 2});
 
   static void multiply(const RhsPanel<T>& panel, RhsRows<const T> x, IntoRows into, const RowPlaces& places,
                        const SplitRows<T>& out) {
