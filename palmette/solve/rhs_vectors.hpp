@@ -231,6 +231,45 @@ void collect_rhs(const Writer<T>& writer, index_t begin, index_t end, RhsRows<co
   lanes::end_streams();
 }
 
+/// So many rows of a single right-hand side are moved in turn, while the next ones are prefetched.
+inline constexpr index_t rows_in_turn = 64;
+
+/// Rows [begin, end) of a sweep, for right-hand sides that are kept apart, n scalars each: all[j·n + k] ← row
+/// k of right-hand side j. A loop that does only this has as many reads on their way as the processor allows;
+/// between the panels of a sweep each would be waited for.
+template <class T>
+void spread_apart(const Reader<T>& reader, index_t begin, index_t end, T* all) {
+  const index_t n = reader.from.rows;
+  for (index_t first = begin; first < end; first += rows_in_turn) {
+    const index_t count = std::min(rows_in_turn, end - first);
+    for (index_t j = 0; j < reader.from.cols; ++j)
+      prefetch_rows(reader.map, first + count, rows_in_turn, reader.from.columns(j, 1));
+    reader.load(first, count, {all + first, count, reader.from.cols, n});
+  }
+}
+
+/// Rows [begin, end) of the caller's, or of the sweep for a map that does not know its inverse: row k of
+/// right-hand side j ← all[j·n + k]. In the caller's order no two threads write the same line.
+template <class T>
+void collect_apart(const Writer<T>& writer, index_t begin, index_t end, const T* all) {
+  const index_t n = writer.to.rows;
+  const index_t* const back = writer.map.back;
+  if (back == nullptr) return writer.store(begin, end - begin, {all + begin, end - begin, writer.to.cols, n});
+  for (index_t first = begin; first < end; first += rows_in_turn) {
+    const index_t last = std::min(end, first + rows_in_turn), ahead = std::min(end, last + rows_in_turn);
+    for (index_t j = 0; j < writer.to.cols; ++j) {
+      const T* const from = all + offset_t{j} * n;
+      T* const to = writer.to.column(j);
+      for (index_t row = last; row < ahead; ++row) __builtin_prefetch(from + back[row], 0, 3);
+      if (writer.map.scale == nullptr && !(is_complex_v<T> && writer.conjugated))
+        for (index_t row = first; row < last; ++row) to[row] = from[back[row]];
+      else
+        for (index_t row = first; row < last; ++row)
+          to[row] = mapped_value(from[back[row]], writer.map.scale_of(row), writer.conjugated);
+    }
+  }
+}
+
 /// value(place of the row, j) ← the entries of sparse right-hand side j; other rows are not touched.
 template <class T, class Value>
 void spread_entries(const EntryRun<T>& run, Value&& value) {

@@ -358,32 +358,63 @@ double flops_of_multiplication() {
   return is_complex_v<T> ? 8 : 2;
 }
 
+/// Which of the caller's columns are moved by passes of their own, before and after the sweeps; the others
+/// are moved within the tasks of a sweep.
+template <class T>
+class RhsPasses {
+ public:
+  explicit RhsPasses(const CoreRun<T>& run) : run_(run), stride_(stride_of(sizeof(T), run.num_rhs())) {}
+
+  bool spreads() const { return pays(run_.in.from.ld, run_.in.map); }
+  bool collects() const { return pays(run_.out.to.ld, run_.out.map); }
+  void spread() const {
+    over_row_ranges(run_.team, run_.out.to.rows, [&](index_t begin, index_t end) {
+      if (stride_ == 1) spread_apart(run_.in, begin, end, kept().data);
+      else spread_rhs(run_.in, begin, end, kept());
+    });
+  }
+  void collect() const {
+    over_row_ranges(run_.team, run_.out.to.rows, [&](index_t begin, index_t end) {
+      if (stride_ == 1) collect_apart<T>(run_.out, begin, end, kept().data);
+      else collect_rhs<T>(run_.out, begin, end, kept());
+    });
+  }
+
+ private:
+  RhsRows<T> kept() const { return {run_.workspace.work.data(), stride_}; }
+  /// Right-hand sides that are alone or apart move by passes whenever they are permuted: see spread_apart.
+  /// Values of others that move one by one do so within the tasks, since then a vector passes through memory
+  /// one time less. In registers a pass is faster, which goes through the columns in their order; so it is
+  /// where columns are a multiple of a page apart, since these all map to the same cache lines.
+  bool pays(offset_t ld, const IndexMap& map) const {
+    if (stride_ == 1) return map.place != nullptr;
+    const bool collide = run_.num_rhs() > 4 && ld * static_cast<offset_t>(sizeof(T)) % 4096 == 0;
+    return map.back != nullptr && (turned_in_registers<T>(stride_) || collide);
+  }
+
+  const CoreRun<T>& run_;
+  index_t stride_;
+};
+
 }  // namespace
 
 template <class T>
 void SupernodalCore<T>::solve(bool transposed, const CoreRun<T>& run) const {
   const SweepOrder steps = steps_of_solve(parts_.shape(), transposed);
-  const Course course = begin_course(steps);
-  if (steps.count == 1) return sweep(steps.step[0], run, &run.in, &run.out, course);
-  // Values that move one by one between the caller's columns and the rows do so within the tasks, since then
-  // a vector passes through memory one time less. In registers a pass of its own is faster, which goes
-  // through the columns in their order; so it is where columns are a multiple of a page apart, since these
-  // all map to the same cache lines.
-  const index_t n = parts_.structure->symbolic().n, stride = stride_of(sizeof(T), run.num_rhs());
-  const auto passes = [&](offset_t ld, const IndexMap& map) {
-    const bool collide = run.num_rhs() > 4 && ld * static_cast<offset_t>(sizeof(T)) % 4096 == 0;
-    return map.back != nullptr && (turned_in_registers<T>(stride) || collide);
-  };
-  const bool spreads = passes(run.in.from.ld, run.in.map);
-  const bool collects = passes(run.out.to.ld, run.out.map);
-  const RhsRows<T> kept{run.workspace.work.data(), stride};
-  if (spreads)
-    over_row_ranges(run.team, n, [&](index_t begin, index_t end) { spread_rhs(run.in, begin, end, kept); });
-  sweep(steps.step[0], run, spreads ? nullptr : &run.in, nullptr, course);
-  sweep(steps.step[1], run, nullptr, collects ? nullptr : &run.out, course);
-  if (collects)
-    over_row_ranges(run.team, n,
-                    [&](index_t begin, index_t end) { collect_rhs<T>(run.out, begin, end, kept); });
+  run_steps(steps, run, begin_course(steps));
+}
+
+template <class T>
+void SupernodalCore<T>::run_steps(const SweepOrder& steps, const CoreRun<T>& run,
+                                  const Course& course) const {
+  const RhsPasses<T> passes(run);
+  const bool spreads = passes.spreads(), collects = passes.collects();
+  if (spreads) passes.spread();
+  for (int number = 0; number < steps.count; ++number) {
+    const bool reads = number == 0 && !spreads, writes = number + 1 == steps.count && !collects;
+    sweep(steps.step[number], run, reads ? &run.in : nullptr, writes ? &run.out : nullptr, course);
+  }
+  if (collects) passes.collect();
 }
 
 template <class T>
@@ -422,7 +453,7 @@ template <class T>
 void SupernodalCore<T>::solve_part(FactorPart part, Operation operation, const CoreRun<T>& given) const {
   solve_one_part(parts_.shape(), parts_.diagonal ? &*parts_.diagonal : nullptr, {part, operation}, given,
                  [this](const SweepOrder& steps, const CoreRun<T>& turned) {
-                   sweep(steps.step[0], turned, &turned.in, &turned.out, begin_course(steps));
+                   run_steps(steps, turned, begin_course(steps));
                  });
 }
 

@@ -59,6 +59,10 @@ struct Reader {
         for (index_t k = 0; k < count; ++k) target[k] = source[first + k];
       } else if (plain) {
         for (index_t k = 0; k < count; ++k) target[k] = source[map.place[first + k]];
+      } else if (map.place != nullptr && map.scale_in_order != nullptr) {
+        const index_t* const place = map.place + first;
+        const double* const scale = map.scale_in_order + first;
+        for (index_t k = 0; k < count; ++k) target[k] = mapped_value(source[place[k]], scale[k], conjugated);
       } else {
         over_mapped_rows(map, first, count, [&](index_t k, index_t row, double scale) {
           target[k] = mapped_value(source[row], scale, conjugated);

@@ -39,7 +39,7 @@ void for_many_counts(index_t n, Check&& check) {
   const Places places(n);
   for (const bool scaled : {false, true})
     for (const bool conjugated : {false, true})
-      for (const index_t num_rhs : {2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 50, 64}) {
+      for (const index_t num_rhs : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 50, 64}) {
         SCOPED_TRACE(std::to_string(num_rhs) + (scaled ? " scaled" : "") + (conjugated ? " conjugated" : ""));
         check(places.map(scaled), conjugated, num_rhs, padded_rhs(sizeof(T), num_rhs));
       }
@@ -70,6 +70,44 @@ TYPED_TEST(rhs_vectors, collected_by_ranges_are_those_stored_row_by_row) {
     for (std::size_t k = 0; k + 1 < std::size(borders); ++k)
       collect_rhs<T>({collected.view(), map, conjugated}, borders[k], borders[k + 1], {all.data(), stride});
     EXPECT_TRUE(reference::same_bits(stored, collected));
+  });
+}
+
+/// Several times as many rows as are moved in turn.
+constexpr index_t long_rows = 331;
+/// Calls use(first, end) for ranges of them.
+template <class Use>
+void for_ranges_of_long_vectors(Use&& use) {
+  constexpr index_t borders_of_long[] = {0, 1, 130, 130, 259, long_rows};
+  for (std::size_t k = 0; k + 1 < std::size(borders_of_long); ++k)
+    use(borders_of_long[k], borders_of_long[k + 1]);
+}
+
+TYPED_TEST(rhs_vectors, sides_apart_are_moved_by_ranges_as_value_by_value) {
+  using T = TypeParam;
+  for_many_counts<T>(long_rows, [](const IndexMap& map, bool conjugated, index_t num_rhs, index_t) {
+    if (num_rhs > 4) return;
+    const DenseMatrix<T> b = reference::random_dense<T>(long_rows, num_rhs, 8);
+    const Reader<T> reader{b.view(), map, conjugated};
+    DenseMatrix<T> expected(long_rows, num_rhs), stored(long_rows, num_rhs);
+    std::vector<T> spread(long_rows * num_rhs, T(8));
+    for_ranges_of_long_vectors(
+        [&](index_t first, index_t end) { spread_apart<T>(reader, first, end, spread.data()); });
+    const Writer<T> writer{stored.view(), map, conjugated};
+    for (index_t j = 0; j < num_rhs; ++j)
+      for (index_t k = 0; k < long_rows; ++k) {
+        const T value = reader.value(k, j);
+        expected.view()(k, j) = value;
+        writer.put(k, j, value);
+      }
+    EXPECT_EQ(std::memcmp(expected.values.data(), spread.data(), spread.size() * sizeof(T)), 0);
+    for (const index_t* back : {map.back, static_cast<const index_t*>(nullptr)}) {
+      DenseMatrix<T> collected(long_rows, num_rhs);
+      const Writer<T> by_ranges{collected.view(), {map.place, map.scale, back}, conjugated};
+      for_ranges_of_long_vectors(
+          [&](index_t first, index_t end) { collect_apart<T>(by_ranges, first, end, spread.data()); });
+      EXPECT_TRUE(reference::same_bits(stored, collected)) << (back == nullptr ? "scattered" : "gathered");
+    }
   });
 }
 
