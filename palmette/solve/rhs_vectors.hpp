@@ -35,18 +35,24 @@ inline void over_rows_and_columns(const IndexMap& map, index_t first, index_t co
     });
 }
 
-/// How many rows ahead of a task the lines of a single right-hand side are prefetched, for tasks that follow.
-/// They come from memory, since a sweep reads more than the caches hold. Lines that are only written need no
-/// such help.
-inline constexpr index_t task_rows_ahead = 64;
+/// So many rows of right-hand sides that are alone or apart are moved in turn, while the next ones are
+/// prefetched.
+inline constexpr index_t rows_in_turn = 64;
 
-/// Prefetch those of rows [first, first + count) that there are, of one column.
+/// into(k, j) ← row first + k of right-hand side j. A loop that does only this has as many reads on their way
+/// as the processor allows; between the panels of a sweep each would be waited for.
 template <class T>
-PALMETTE_INLINE inline void prefetch_rows(const IndexMap& map, index_t first, index_t count,
-                                          DenseView<const T> column) {
-  const index_t end = std::min(column.rows, first + count);
-  for (index_t k = first; k < end; ++k)
-    __builtin_prefetch(column.data + (map.place != nullptr ? map.place[k] : k), 0, 2);
+void load_in_turn(const Reader<T>& reader, index_t first, index_t count, DenseView<T> into) {
+  const index_t* const place = reader.map.place;
+  if (place == nullptr) return reader.load(first, count, into);
+  for (index_t k = 0; k < count; k += rows_in_turn) {
+    const index_t rows = std::min(rows_in_turn, count - k);
+    const index_t next = first + k + rows, end = std::min(reader.from.rows, next + rows_in_turn);
+    for (index_t j = 0; j < into.cols; ++j)
+      for (index_t row = next; row < end; ++row)
+        __builtin_prefetch(reader.from.column(j) + place[row], 0, 2);
+    reader.load(first + k, rows, {into.data + k, rows, into.cols, into.ld});
+  }
 }
 
 /// into.row(k)[j] ← row first + k of right-hand side j, zero for the right-hand sides that pad the stride.
@@ -54,10 +60,7 @@ template <class T>
 void load_rhs(const Reader<T>& reader, index_t first, index_t count, RhsRows<T> into) {
   const index_t columns = reader.from.cols;
   const bool plain = reader.map.scale == nullptr && !(is_complex_v<T> && reader.conjugated);
-  if (into.stride == 1) {
-    prefetch_rows(reader.map, first + task_rows_ahead, count, reader.from);
-    return reader.load(first, count, {into.data, count, 1, count});
-  }
+  if (into.stride == 1) return load_in_turn<T>(reader, first, count, {into.data, count, 1, count});
   over_rows_and_columns(reader.map, first, count, columns,
                         [&](index_t k, index_t row, double scale, index_t begin, index_t end) {
                           if (k + rows_ahead < count)
@@ -231,25 +234,16 @@ void collect_rhs(const Writer<T>& writer, index_t begin, index_t end, RhsRows<co
   lanes::end_streams();
 }
 
-/// So many rows of a single right-hand side are moved in turn, while the next ones are prefetched.
-inline constexpr index_t rows_in_turn = 64;
-
 /// Rows [begin, end) of a sweep, for right-hand sides that are kept apart, n scalars each: all[j·n + k] ← row
-/// k of right-hand side j. A loop that does only this has as many reads on their way as the processor allows;
-/// between the panels of a sweep each would be waited for.
+/// k of right-hand side j.
 template <class T>
 void spread_apart(const Reader<T>& reader, index_t begin, index_t end, T* all) {
-  const index_t n = reader.from.rows;
-  for (index_t first = begin; first < end; first += rows_in_turn) {
-    const index_t count = std::min(rows_in_turn, end - first);
-    for (index_t j = 0; j < reader.from.cols; ++j)
-      prefetch_rows(reader.map, first + count, rows_in_turn, reader.from.columns(j, 1));
-    reader.load(first, count, {all + first, count, reader.from.cols, n});
-  }
+  load_in_turn<T>(reader, begin, end - begin, {all + begin, end - begin, reader.from.cols, reader.from.rows});
 }
 
 /// Rows [begin, end) of the caller's, or of the sweep for a map that does not know its inverse: row k of
-/// right-hand side j ← all[j·n + k]. In the caller's order no two threads write the same line.
+/// right-hand side j ← all[j·n + k]. In the caller's order two threads write the same line only where their
+/// ranges meet.
 template <class T>
 void collect_apart(const Writer<T>& writer, index_t begin, index_t end, const T* all) {
   const index_t n = writer.to.rows;

@@ -382,7 +382,7 @@ class RhsPasses {
 
  private:
   RhsRows<T> kept() const { return {run_.workspace.work.data(), stride_}; }
-  /// Right-hand sides that are alone or apart move by passes whenever they are permuted: see spread_apart.
+  /// Right-hand sides that are alone or apart move by passes whenever they are permuted: see load_in_turn.
   /// Values of others that move one by one do so within the tasks, since then a vector passes through memory
   /// one time less. In registers a pass is faster, which goes through the columns in their order; so it is
   /// where columns are a multiple of a page apart, since these all map to the same cache lines.

@@ -86,9 +86,9 @@ class SupernodalCore final : public SweepCore<T> {
     std::unique_ptr<StreamedTriangles::Pass> pass = nullptr;  ///< brings panels; null: they are in memory
   };
   Course begin_course(const SweepOrder& steps) const;
-  /// One sweep; if in or out is null, it is the vector that the core keeps between its sweeps.
   /// All sweeps of a run, from the caller's columns to the caller's columns.
   void run_steps(const SweepOrder& steps, const CoreRun<T>& run, const Course& course) const;
+  /// One sweep; if in or out is null, it is the vector that the core keeps between its sweeps.
   void sweep(const SweepStep& step, const CoreRun<T>& run, const Reader<T>* in, const Writer<T>* out,
              const Course& course) const;
 
