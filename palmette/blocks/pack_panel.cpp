@@ -17,11 +17,11 @@ index_t packed_place(const PanelToPack<T>& panel, index_t column) {
   return panel.place != nullptr ? panel.place[column] : column;
 }
 
-/// The inverse. @returns the end of what was written
+/// Chunks [begin, end) of rows of the inverse. @returns the end of what was written
 template <class T>
-T* pack_inverse(const PanelToPack<T>& panel, T* to) {
+T* pack_inverse(const PanelToPack<T>& panel, index_t begin, index_t end, T* to) {
   const index_t width = panel.inverse.cols;
-  for (index_t first = 0; first < width; first += chunk_lanes<T>) {
+  for (index_t first = begin; first < end; first += chunk_lanes<T>) {
     const index_t rows = std::min(chunk_lanes<T>, width - first);
     const index_t columns = panel.square ? width : std::min(width, first + chunk_lanes<T>);
     for (index_t column = 0; column < columns; ++column) {
@@ -83,12 +83,14 @@ offset_t packed_entries(int scalar_bytes, index_t width, index_t rows_below, boo
 template <class T>
 void pack_panel(const PanelToPack<T>& panel, T* to) {
   const DenseView<const T> below = panel.below;
-  to = pack_inverse(panel, to);
   constexpr index_t rows = chunk_lanes<T>;
+  const index_t width = panel.inverse.cols, whole = width / rows * rows;
+  to = pack_inverse(panel, 0, whole, to);
   index_t first = 0;
   for (; first + rows <= below.rows; first += rows, to += offset_t{rows} * below.cols)
     pack_products<T, true>(panel, {below.data + first, rows, below.cols, below.ld}, rows, to);
   if (first < below.rows) pack_last_products(panel, first, to);
+  pack_inverse(panel, whole, width, to + offset_t{below.rows - first} * width);
 }
 
 #define PALMETTE_INSTANTIATE(T) template void pack_panel<T>(const PanelToPack<T>&, T*);

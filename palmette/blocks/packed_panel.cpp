@@ -114,18 +114,22 @@ void packed_forward_kernel(const PackedPanel<T>& panel, const RowPlaces& places,
   T x[Columns];
   std::copy_n(own, Columns, x);
   const T* a = panel.values;
-  unrolled<chunks_of<T, Columns>>([&](auto q) PALMETTE_INLINE {
-    constexpr int rows = rows_of<T, Columns>(q), columns = Square ? Columns : triangle_columns<T>(Columns, q);
-    store_first<T>(chunk_product<T, columns>(a, panel.ahead, rows, x), rows, own + q * chunk<T>);
-    a += rows * columns;
+  unrolled<Columns / chunk<T>>([&](auto q) PALMETTE_INLINE {
+    constexpr int columns = Square ? Columns : triangle_columns<T>(Columns, q);
+    Full<T>::store(chunk_product<T, columns>(a, panel.ahead, chunk<T>, x), own + q * chunk<T>);
+    a += chunk<T> * columns;
   });
   index_t row = 0;
   for (; row + chunk<T> <= panel.rows_below; row += chunk<T>, a += chunk<T> * Columns)
     subtract_at<T>(local, places, row, chunk_product<T, Columns>(a, panel.ahead, chunk<T>, x));
   // A loop over so few rows would cost more, by its end that no processor foresees.
-  if (const int rest = panel.rows_below - row; rest > 0)
+  if (const int rest = panel.rows_below - row; rest > 0) {
     subtract_at<T>(local, places, row,
                    Full<T>::first_lanes(chunk_product<T, Columns>(a, panel.ahead, rest, x), rest));
+    a += rest * Columns;
+  }
+  if constexpr (constexpr int last = Columns % chunk<T>; last > 0)
+    store_first<T>(chunk_product<T, Columns>(a, panel.ahead, last, x), last, own + Columns - last);
 }
 
 /// The same for wider panels.
@@ -135,11 +139,10 @@ void packed_forward_wide(const PackedPanel<T>& panel, const RowPlaces& places, T
   const int width = panel.width;
   std::copy_n(own, width, x);
   const T* a = panel.values;
-  for (int first = 0, q = 0; first < width; first += chunk<T>, ++q) {
-    const int rows = std::min<int>(chunk<T>, width - first),
-              columns = panel.square ? width : triangle_columns<T>(width, q);
-    store_first<T>(chunk_product<T>(a, panel.ahead, rows, columns, x), rows, own + first);
-    a += offset_t{rows} * columns;
+  for (int q = 0; q < width / chunk<T>; ++q) {
+    const int columns = panel.square ? width : triangle_columns<T>(width, q);
+    Full<T>::store(chunk_product<T>(a, panel.ahead, chunk<T>, columns, x), own + q * chunk<T>);
+    a += offset_t{chunk<T>} * columns;
   }
   for (index_t row = 0; row < panel.rows_below; row += chunk<T>) {
     const int rows = std::min<int>(chunk<T>, panel.rows_below - row);
@@ -147,6 +150,8 @@ void packed_forward_wide(const PackedPanel<T>& panel, const RowPlaces& places, T
                    Full<T>::first_lanes(chunk_product<T>(a, panel.ahead, rows, width, x), rows));
     a += offset_t{rows} * width;
   }
+  if (const int last = width % chunk<T>; last > 0)
+    store_first<T>(chunk_product<T>(a, panel.ahead, last, width, x), last, own + width - last);
 }
 
 /// Sums over the lanes of `Count` vectors, side by side. Pairs of vectors are folded together until one
@@ -218,14 +223,19 @@ struct BackwardRun {
 
 /// Columns [first, first + Columns) of a panel, from its last chunk to its first: a sweep that runs backwards
 /// then reads memory downwards throughout, which processors foresee as they do the way up. In a triangular
-/// block the columns begin in chunk first / chunk<T>, which is complete unless they end with the panel, so
-/// its size is known at compile time. @tparam Alone  the panel has no other columns
+/// block the columns begin in chunk first / chunk<T>. @tparam Alone  the panel has no other columns
 template <class T, int Columns, bool Square, bool Alone>
 void packed_backward_kernel(const PackedPanel<T>& panel, int begin, const BackwardRun<T>& run) {
   Dots<T, Columns> dots;
   const int first = Alone ? 0 : begin, width = Alone ? Columns : panel.width;
   const T* a = panel.values + packed_block_entries(chunk<T>, width, Square) +
                offset_t{width} * panel.rows_below;
+  const int last = width % chunk<T>, whole = width - last;
+  if (last > 0) {
+    a -= offset_t{last} * width;
+    dots.template add<Columns, false>(a + first * last, panel.ahead, last,
+                                      Full<T>::first_lanes(Full<T>::load(run.z + whole), last));
+  }
   index_t row = panel.rows_below;
   if (const int rest = row % chunk<T>; rest > 0) {
     row -= rest;
@@ -239,27 +249,19 @@ void packed_backward_kernel(const PackedPanel<T>& panel, int begin, const Backwa
     dots.template add<Columns, true>(a + first * chunk<T>, panel.ahead, chunk<T>,
                                      -rows_at(run.local, run.places, row));
   }
-  const int end = Square ? 0 : first + chunks_of<T, Columns> * chunk<T>;
-  int top = (width + chunk<T> - 1) / chunk<T> * chunk<T>;
-  while (top > end) {
+  constexpr int own_chunks = Square ? 0 : Columns / chunk<T>;  // whole ones that begin with these columns
+  const int end = Square ? 0 : first + own_chunks * chunk<T>;
+  for (int top = whole; top > end;) {
     top -= chunk<T>;
-    const int rows = std::min<int>(chunk<T>, width - top),
-              columns = Square ? width : std::min<int>(width, top + chunk<T>);
-    a -= offset_t{rows} * columns;
-    dots.template add<Columns, false>(a + first * rows, panel.ahead, rows,
-                                      Full<T>::first_lanes(Full<T>::load(run.z + top), rows));
+    a -= offset_t{chunk<T>} * (Square ? width : top + chunk<T>);
+    dots.template add<Columns, true>(a + first * chunk<T>, panel.ahead, chunk<T>, Full<T>::load(run.z + top));
   }
-  if constexpr (!Square) {
-    unrolled<chunks_of<T, Columns>>([&](auto after) PALMETTE_INLINE {
-      constexpr int q = chunks_of<T, Columns> - 1 - after;
-      constexpr int rows = rows_of<T, Columns>(q), columns = triangle_columns<T>(Columns, q);
-      constexpr bool whole = rows == chunk<T>;
-      a -= rows * (first + columns);
-      const auto x = Full<T>::load(run.z + first + q * chunk<T>);
-      dots.template add<columns, whole>(a + first * rows, panel.ahead, rows,
-                                        whole ? x : Full<T>::first_lanes(x, rows));
-    });
-  }
+  unrolled<own_chunks>([&](auto after) PALMETTE_INLINE {
+    constexpr int q = own_chunks - 1 - after, columns = (q + 1) * chunk<T>;
+    a -= chunk<T> * (first + columns);
+    dots.template add<columns, true>(a + first * chunk<T>, panel.ahead, chunk<T>,
+                                     Full<T>::load(run.z + first + q * chunk<T>));
+  });
   dots.store(run.adjoint, run.own + first);
 }
 

@@ -20,8 +20,10 @@ struct RowPlaces {
 
 /// M = [B⁻¹; C·B⁻¹] of a supernode with diagonal block B (w × w) and rows below C (r × w): forward, y = B⁻¹·t
 /// and the update C·y of the rows below are one product M·t; backward, B⁻ᵀ·(z − Cᵀ·x) is one product Mᵀ·[z;
-/// −x]. Layout: chunks of packed_rows() rows, first of B⁻¹, then of C·B⁻¹, within a chunk column after
-/// column. If B⁻¹ is lower triangular, chunk q ends with the last column in which its rows can be nonzero.
+/// −x]. Layout: chunks of packed_rows() rows, within a chunk column after column: first the whole chunks of
+/// B⁻¹, then C·B⁻¹, then the last rows of B⁻¹ if they do not fill a chunk. So all but the last chunks are
+/// registers that cross no cache line of their size, if the panel begins on one. If B⁻¹ is lower triangular,
+/// chunk q ends with the last column in which its rows can be nonzero.
 /// @source [Alvarado et al. 1993]
 template <class T>
 struct PackedPanel {
@@ -37,10 +39,25 @@ struct PackedPanel {
 index_t packed_rows(int scalar_bytes);
 /// Number of scalars behind the last panel that loads of whole registers may touch.
 inline constexpr offset_t packed_slack = 16;
-/// Number of scalars of B⁻¹, w × w, in chunks of `rows` rows.
-constexpr offset_t packed_block_entries(offset_t rows, offset_t width, bool square) {
+/// Number of scalars of the whole chunks, of `rows` rows each, of B⁻¹, w × w.
+constexpr offset_t packed_whole_entries(offset_t rows, offset_t width, bool square) {
   const offset_t whole = width / rows;
-  return square ? width * width : rows * rows * whole * (whole + 1) / 2 + (width - whole * rows) * width;
+  return square ? whole * rows * width : rows * rows * whole * (whole + 1) / 2;
+}
+/// Number of scalars of all chunks of B⁻¹.
+constexpr offset_t packed_block_entries(offset_t rows, offset_t width, bool square) {
+  return packed_whole_entries(rows, width, square) + width % rows * width;
+}
+/// Where C·B⁻¹ begins.
+template <class T>
+const T* packed_below(const PackedPanel<T>& panel, offset_t rows) {
+  return panel.values + packed_whole_entries(rows, panel.width, panel.square);
+}
+/// Where the chunk of B⁻¹ begins whose first row is `first`.
+template <class T>
+const T* packed_block_chunk(const PackedPanel<T>& panel, offset_t rows, offset_t first) {
+  const offset_t before = panel.square ? first * panel.width : packed_whole_entries(rows, first, false);
+  return panel.values + before + (first + rows > panel.width ? offset_t{panel.width} * panel.rows_below : 0);
 }
 /// Number of scalars that a packed panel holds.
 offset_t packed_entries(int scalar_bytes, index_t width, index_t rows_below, bool square);

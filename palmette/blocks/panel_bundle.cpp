@@ -124,15 +124,13 @@ constexpr index_t packed_chunk = lanes::full_width<T>;
 template <class T>
 RowOfPanel<T> row_of_block(const PackedPanel<T>& panel, index_t row) {
   const index_t begin = row / packed_chunk<T> * packed_chunk<T>;
-  const offset_t before = panel.square ? offset_t{begin} * panel.width
-                                       : packed_block_entries(packed_chunk<T>, begin, false);
-  return {panel.values + before + (row - begin), std::min(packed_chunk<T>, panel.width - begin)};
+  return {packed_block_chunk(panel, packed_chunk<T>, begin) + (row - begin),
+          std::min(packed_chunk<T>, panel.width - begin)};
 }
 template <class T>
 RowOfPanel<T> row_below(const PackedPanel<T>& panel, index_t row) {
   const index_t begin = row / packed_chunk<T> * packed_chunk<T>;
-  const T* const first = panel.values + packed_block_entries(packed_chunk<T>, panel.width, panel.square) +
-                         offset_t{begin} * panel.width;
+  const T* const first = packed_below(panel, packed_chunk<T>) + offset_t{begin} * panel.width;
   return {first + (row - begin), std::min(packed_chunk<T>, panel.rows_below - begin)};
 }
 template <class T>

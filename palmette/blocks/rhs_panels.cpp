@@ -190,7 +190,7 @@ struct Tile {
     };
     for (index_t first = (panel.width - 1) / chunk<T> * chunk<T>; first >= 0; first -= chunk<T>) {
       const index_t rows = std::min<index_t>(chunk<T>, panel.width - first);
-      const T* const a = panel.values + packed_block_entries(chunk<T>, first, false);
+      const T* const a = packed_block_chunk(panel, chunk<T>, first);
       index_t row = rows;
       const auto tiles = [&]<int Rows>() PALMETTE_INLINE {
         for (; row >= Rows; row -= Rows)
@@ -280,15 +280,13 @@ struct Tile {
     for (index_t first = begin / chunk<T> * chunk<T>; first < panel.width; first += chunk<T>) {
       const index_t rows = std::min<index_t>(chunk<T>, panel.width - first);
       const index_t skipped = std::max<index_t>(0, begin - first);
-      const offset_t before =
-          panel.square ? offset_t{first} * panel.width : packed_block_entries(chunk<T>, first, false);
-      const T* const a = panel.values + before + offset_t{column} * rows;
+      const T* const a = packed_block_chunk(panel, chunk<T>, first) + offset_t{column} * rows;
       prefetch_columns<Columns>(a, rows, panel.ahead);
       add_rows<conjugated, false>(sums, a + skipped, rows, rows - skipped, [&](index_t k) PALMETTE_INLINE {
         return run.z.row(first + skipped + k);
       });
     }
-    const T* const below = panel.values + packed_block_entries(chunk<T>, panel.width, panel.square);
+    const T* const below = packed_below(panel, chunk<T>);
     for (index_t first = 0; first < panel.rows_below; first += chunk<T>) {
       const index_t rows = std::min<index_t>(chunk<T>, panel.rows_below - first);
       const T* const a = below + offset_t{first} * panel.width + offset_t{column} * rows;
@@ -409,13 +407,18 @@ void multiply_rhs_transposed(const RhsPanel<T>& a, const RowPlaces& places, RhsR
 
 template <class T>
 void packed_forward_rhs(const PackedPanel<T>& panel, const RowPlaces& places, const SupernodeRhs<T>& at) {
-  const T* const below = panel.values + packed_block_entries(chunk<T>, panel.width, panel.square);
-  const RhsPanel<T> c{below, panel.rows_below, panel.width, 0, false, panel.ahead};
+  const RhsPanel<T> c{packed_below(panel, chunk<T>), panel.rows_below, panel.width, 0, false, panel.ahead};
   multiply_rhs<T>(c, at.own, IntoRows::subtract, places, at.local);
   if (panel.square) {
     copy_rows<T>(at.own, panel.width, at.spare);
-    const RhsPanel<T> block{panel.values, panel.width, panel.width, 0, false, panel.ahead, at.rows_ahead};
-    return multiply_rhs<T>(block, at.spare, IntoRows::overwrite, {0, nullptr, panel.width}, at.own);
+    const auto multiply_block = [&](index_t first, index_t rows) {
+      const RhsPanel<T> block{packed_block_chunk(panel, chunk<T>, first), rows,        panel.width, 0, false,
+                              panel.ahead,                                at.rows_ahead};
+      multiply_rhs<T>(block, at.spare, IntoRows::overwrite, {first, nullptr, rows}, at.own);
+    };
+    const index_t whole = panel.width / chunk<T> * chunk<T>;
+    multiply_block(0, whole);
+    return multiply_block(whole, panel.width - whole);
   }
   over_groups_of<T>(panel.width, at.own.stride, [&]<int Width, int Registers>(index_t rhs) {
     Tile<T, Width, Registers>::multiply_triangle(panel, rhs_from(at.own, rhs), at.rows_ahead);

@@ -3,10 +3,15 @@
 
 namespace palmette::solve_detail {
 
-offset_t entries_held(const SymbolicFactor& symbolic, index_t s, int scalar_bytes, bool permuted) {
+offset_t entries_held(const SweepGroups& structure, index_t s, int scalar_bytes, bool permuted) {
+  const SymbolicFactor& symbolic = structure.symbolic();
   const index_t width = symbolic.width(s);
-  if (width > packed_width) return offset_t{width} * width;
-  return packed_entries(scalar_bytes, width, symbolic.num_rows_below(s), permuted);
+  const offset_t entries = width > packed_width
+                               ? offset_t{width} * width
+                               : packed_entries(scalar_bytes, width, symbolic.num_rows_below(s), permuted);
+  if (structure.bundles().holds(s)) return entries;
+  const offset_t lanes = packed_rows(scalar_bytes);
+  return (entries + lanes - 1) / lanes * lanes;
 }
 
 PanelLayout panel_layout(const SweepGroups& structure, int scalar_bytes, bool permuted) {
@@ -19,7 +24,7 @@ PanelLayout panel_layout(const SweepGroups& structure, int scalar_bytes, bool pe
     for (index_t s = 0; s < count; ++s)
       if (bundles.holds(s) == bundled) {
         layout.offset[s] = layout.panels_end;
-        layout.panels_end += entries_held(symbolic, s, scalar_bytes, permuted);
+        layout.panels_end += entries_held(structure, s, scalar_bytes, permuted);
       }
   // A register that is loaded from a whole line takes one request.
   constexpr offset_t line_scalars = 16;

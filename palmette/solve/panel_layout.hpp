@@ -12,7 +12,7 @@ namespace palmette::solve_detail {
 inline constexpr index_t packed_width = 32;
 
 /// Raised when the layout below changes, or the choice of groups or bundles: files keep arrays in it.
-inline constexpr index_t panel_layout_version = 1;
+inline constexpr index_t panel_layout_version = 2;
 
 /// First the packed panels, and the inverses of wide blocks, of supernodes that are in no bundle; then the
 /// packed panels of those that are, for several right-hand sides; then the bundles. So each kind of sweep
@@ -27,7 +27,8 @@ struct PanelLayout {
 /// @param permuted  diagonal blocks may be: they are packed as squares
 PanelLayout panel_layout(const SweepGroups& structure, int scalar_bytes, bool permuted);
 
-/// Scalars of supernode s: its packed panel, or the inverse of its block.
-offset_t entries_held(const SymbolicFactor& symbolic, index_t s, int scalar_bytes, bool permuted);
+/// Scalars of supernode s: its packed panel, or the inverse of its block, and if it is in no bundle a gap, so
+/// that what follows begins on a register.
+offset_t entries_held(const SweepGroups& structure, index_t s, int scalar_bytes, bool permuted);
 
 }  // namespace palmette::solve_detail

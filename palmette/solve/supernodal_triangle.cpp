@@ -296,9 +296,12 @@ void SupernodalTriangle<T>::fill_one(index_t s, double growth_limit, Workroom& r
   const index_t width = structure_.symbolic().width(s);
   const bool packs = width <= packed_width;
   T* const to = values_.data() + layout_.offset[s];
+  // The gap behind a panel, too, which is kept in files.
+  const offset_t all = held(s), last = std::min<offset_t>(all, packed_rows(sizeof(T)));
+  std::fill_n(to + all - last, last, T(0));
   const DenseView<T> inverted{packs ? room.block.data() : to, width, width, width};
   if (!invert(s, growth_limit, inverted)) {
-    std::fill_n(to, held(s), T(0));
+    std::fill_n(to, all, T(0));
     return;
   }
   form_[s] = packs ? Form::packed : Form::inverted;

@@ -185,7 +185,7 @@ class SupernodalTriangle {
   }
   bool is_square() const { return source_.place != nullptr; }
   offset_t held(index_t s) const {
-    return entries_held(structure_.symbolic(), s, static_cast<int>(sizeof(T)), is_square());
+    return entries_held(structure_, s, static_cast<int>(sizeof(T)), is_square());
   }
   struct Workroom;  // of one thread that builds the triangle
   void find_places();

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
 #include <set>
 
@@ -214,6 +215,22 @@ TEST(supernode_bundles, are_used_where_they_are_known) {
             copy->data() + copy->size(), NAN);
   const DenseMatrix<double> spoiled = reference::solved(loaded, Operation::plain, factor.b);
   EXPECT_TRUE(std::any_of(spoiled.values.begin(), spoiled.values.end(), [](double v) { return v != v; }));
+}
+
+// A register that crosses a cache line takes two reads.
+TEST(panel_layout, begins_panels_that_are_read_one_by_one_on_whole_registers) {
+  const SweepGroups groups = groups_of("thermal2d", 3000);
+  for (const int bytes : {4, 8, 16})
+    for (const bool permuted : {false, true}) {
+      const solve_detail::PanelLayout layout = solve_detail::panel_layout(groups, bytes, permuted);
+      for (index_t s = 0; s < groups.symbolic().num_supernodes(); ++s)
+        if (!groups.bundles().holds(s)) {
+          ASSERT_EQ(layout.offset[s] % packed_rows(bytes), 0) << bytes << " bytes, supernode " << s;
+        }
+    }
+  const ChangedFactor factor;
+  const SolvePlan<double> plan = plan_solve(factor.after, {}, factor.structure);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(plan.values().lower.panels.data()) % 64, 0u);
 }
 
 TEST(supernode_bundles, have_nothing_left_of_a_right_hand_side_that_is_not_finite) {
