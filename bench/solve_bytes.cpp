@@ -3,12 +3,15 @@
 // or column after column, from end to end and without requests? The first is counted, the fastest loop is a
 // bound for solves on this machine that no change of their arithmetic can pass.
 // The least time is that of the factor's entries, without zeros of relaxed supernodes, and of b and x, at the
-// rate of one stream.
+// rate of one stream; over the time of a loop or a solve it is a fraction of the roof. All are measured in
+// turn, since the memory of shared machines changes its speed within seconds: times and fractions are the
+// medians of the turns.
 //
 //   bench_solve_bytes [--repeats N] [--threads N] [problem:n[:kind] …]     (threads: of the factorization)
 //   kind: llt, ldlt or lu
 #include <algorithm>
 #include <cstdio>
+#include <initializer_list>
 #include <iostream>
 #include <memory>
 #include <vector>
@@ -100,8 +103,7 @@ Bytes bytes_of(const Half& lower, const Half& upper) {
     if (bundles.holds(s)) continue;
     if (w <= packed_width) {
       for (const Half* half : {&lower, &upper})
-        sum.packed += 4.0 * static_cast<double>(packed_entries(8, symbolic.width(s),
-                                                               symbolic.num_rows_below(s), half->square));
+        sum.packed += 4.0 * static_cast<double>(solve_detail::entries_held(half->groups, s, 8, half->square));
       continue;
     }
     sum.wide += bytes_of_whole(w, r);
@@ -221,40 +223,55 @@ struct Sums {
   }
 };
 
-template <class Work>
-double best_of(int repeats, Work&& work) {
-  double best = 1e30;
-  for (int repeat = 0; repeat <= repeats; ++repeat) {
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// Times of several works, measured in turn.
+class Turns {
+ public:
+  template <class Work>
+  void time(std::size_t number, Work&& work) {
     const Stopwatch watch;
     work();
-    if (repeat > 0) best = std::min(best, watch.seconds());
+    if (number >= seconds_.size()) seconds_.resize(number + 1);
+    seconds_[number].push_back(watch.seconds());
   }
-  return best;
-}
+  /// The first turn only warms up.
+  void forget() { seconds_.clear(); }
+  double median_of(std::size_t number) const { return median(seconds_[number]); }
+  /// The median of `factor` times a work's time over the least of some others' in the same turn.
+  double ratio(std::size_t number, double factor, std::initializer_list<std::size_t> others) const {
+    std::vector<double> ratios;
+    for (std::size_t turn = 0; turn < seconds_[number].size(); ++turn) {
+      double least = seconds_[*others.begin()][turn];
+      for (const std::size_t other : others) least = std::min(least, seconds_[other][turn]);
+      ratios.push_back(factor * seconds_[number][turn] / least);
+    }
+    return median(ratios);
+  }
+
+ private:
+  std::vector<std::vector<double>> seconds_;
+};
 
 /// Keeps a loop whose result nobody needs.
 volatile double kept = 0;
 
-double seconds_of_loop(const std::vector<Piece>& up, const std::vector<Piece>& down, const Loop& how,
-                       int repeats) {
-  return best_of(repeats, [&] {
-    Sums sums;
-    for (const Piece& piece : up) sums.add(piece, true, how);
-    for (std::size_t k = down.size(); k-- > 0;) sums.add(down[k], false, how);
-    kept = sums.value();
-  });
+void read_panels(const std::vector<Piece>& up, const std::vector<Piece>& down, const Loop& how) {
+  Sums sums;
+  for (const Piece& piece : up) sums.add(piece, true, how);
+  for (std::size_t k = down.size(); k-- > 0;) sums.add(down[k], false, how);
+  kept = sums.value();
 }
 
 /// As many bytes in one piece, twice.
-double seconds_of_stream(double bytes, int repeats) {
-  const auto count = static_cast<offset_t>(bytes / 8);
-  PanelArray<double> all(count);  // on large pages, as panels
-  std::fill_n(all.data(), count, 1.0);
-  return best_of(repeats, [&] {
-    Sums sums;
-    for (int sweep = 0; sweep < 2; ++sweep) sums.add_up({all.data(), count, 1, count}, 0);
-    kept = sums.value();
-  });
+void read_stream(const PanelArray<double>& all) {
+  Sums sums;
+  for (int sweep = 0; sweep < 2; ++sweep) sums.add_up({all.data(), all.size(), 1, all.size()}, 0);
+  kept = sums.value();
 }
 
 void run_case(const Case& what, const Options& options) {
@@ -286,22 +303,33 @@ void run_case(const Case& what, const Options& options) {
 
   DenseMatrix<double> b(plan.size(), 1), x(plan.size(), 1);
   std::fill(b.values.begin(), b.values.end(), 1.0);
-  const double solve = best_of(options.repeats, [&] {
-    plan.solve(Operation::plain, b.view(), x.view(), {SolveMethod::serial, nullptr});
-  });
-  const auto loop = [&](Loop order) { return 1e3 * seconds_of_loop(up, down, order, options.repeats); };
-  const double asking = loop({true, false}), unasked = loop({false, false}), by_one = loop({false, true});
   const double panels = bytes.packed + bytes.bundles + bytes.wide;
-  const double stream = seconds_of_stream(panels, options.repeats);
-  const double least = stream * (2 * bytes.exact + bytes.own_rows) / (2 * panels);
+  PanelArray<double> stream(static_cast<offset_t>(panels / 8));  // on large pages, as panels
+  std::fill_n(stream.data(), stream.size(), 1.0);
+  enum : std::size_t { solving, asking, unasked, by_one, streaming };
+  Turns turns;
+  for (int turn = 0; turn <= options.repeats; ++turn) {
+    turns.time(solving, [&] {
+      plan.solve(Operation::plain, b.view(), x.view(), {SolveMethod::serial, nullptr});
+    });
+    turns.time(asking, [&] { read_panels(up, down, {true, false}); });
+    turns.time(unasked, [&] { read_panels(up, down, {false, false}); });
+    turns.time(by_one, [&] { read_panels(up, down, {false, true}); });
+    turns.time(streaming, [&] { read_stream(stream); });
+    if (turn == 0) turns.forget();
+  }
+  const double least = (2 * bytes.exact + bytes.own_rows) / (2 * panels);  // of the stream's time
+  const auto ms = [&](std::size_t work) { return 1e3 * turns.median_of(work); };
   const auto of_entries = [&](double part) { return part / bytes.entries; };
   std::printf("| %s %d %s | %.1f | %.2f | %.2f | %.2f | %.3f | %.3f | %.3f | %.3f | %.3f "
-              "| %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |\n",
+              "| %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |\n",
               what.problem.c_str(), what.n, what.kind.c_str(), 1e-6 * bytes.entries,
               of_entries(bytes.exact), of_entries(bytes.packed), of_entries(bytes.bundles),
               of_entries(bytes.wide), of_entries(bytes.lists), of_entries(bytes.short_lists),
-              of_entries(bytes.runs), of_entries(bytes.all()), 1e3 * solve, asking, unasked, by_one,
-              1e3 * stream, 1e3 * least);
+              of_entries(bytes.runs), of_entries(bytes.all()), ms(solving), ms(asking), ms(unasked),
+              ms(by_one), ms(streaming), least * ms(streaming),
+              turns.ratio(streaming, least, {asking, unasked, by_one}),
+              turns.ratio(streaming, least, {solving}));
   std::fflush(stdout);
 }
 
@@ -316,8 +344,9 @@ int main(int argc, char** argv) {
         "both sweeps, one thread\n\n"
         "| problem | MB of entries | without zeros | packed | bundles | wide panels | lists | 16-bit lists "
         "| runs | all | solve ms | loop over panels ms "
-        "| without requests ms | column after column ms | one stream ms | least ms |\n"
-        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+        "| without requests ms | column after column ms | one stream ms | least ms "
+        "| of the roof: fastest loop | solve |\n"
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
     for (const Case& what : options.cases) run_case(what, options);
   } catch (const std::exception& error) {
     std::cerr << error.what() << '\n';
