@@ -5,9 +5,11 @@
 //   mpiexec -n 2 bench_ping_pong
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "bench/median.hpp"
 #include "palmette/transport/transport.hpp"
 
 namespace {
@@ -34,8 +36,7 @@ double half_round_trip(Transport& transport, const SharedBytes& payload) {
     seconds.push_back(watch.seconds() / 2);
   }
   transport.flush();
-  std::nth_element(seconds.begin(), seconds.begin() + rounds / 2, seconds.end());
-  return seconds[rounds / 2];
+  return bench::median(std::move(seconds));
 }
 
 /// Seconds for each of many messages that rank 0 sends and rank 1 acknowledges together.

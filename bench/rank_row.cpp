@@ -8,7 +8,6 @@
 // `ratios` also recorded, unwatched, checked, mpi_rma, mpi_rma_counter: a solve through a recorder, without
 // watchdog, with checksums, through one-sided queues, each divided by a plain solve; the median of ratios of
 // solves next to each other in time.
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -16,19 +15,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bench/median.hpp"
 #include "bench/real_systems.hpp"
 #include "palmette/solver/solver.hpp"
 
 namespace {
 
 using namespace palmette;
+using bench::median;
 using benchmarks::Matrix;
 using benchmarks::right_hand_sides;
-
-double median(std::vector<double> seconds) {
-  std::sort(seconds.begin(), seconds.end());
-  return seconds[seconds.size() / 2];
-}
 
 RankSolver<double> made(const Matrix& matrix, const RankSolverOptions& options, Transport& transport) {
   Outcome<RankSolver<double>> outcome = RankSolver<double>::create(matrix, options, transport);

@@ -13,6 +13,7 @@
 #include <map>
 #include <string>
 
+#include "bench/median.hpp"
 #include "palmette/solver/solver.hpp"
 #ifdef PALMETTE_BENCH_KLU
 #include <klu.h>
@@ -127,8 +128,7 @@ double median_seconds(const std::function<void()>& work) {
     work();
     all.push_back(watch.seconds());
   }
-  std::nth_element(all.begin(), all.begin() + std::ptrdiff_t(all.size() / 2), all.end());
-  return all[all.size() / 2];
+  return bench::median(std::move(all));
 }
 
 /// Microseconds from the matrix to x, microseconds of one more solve, and the error of x.

@@ -16,6 +16,7 @@
 #include <memory>
 #include <vector>
 
+#include "bench/median.hpp"
 #include "bench/model_cases.hpp"
 #include "palmette/factorize/factorize.hpp"
 #include "palmette/solve/panel_layout.hpp"
@@ -25,6 +26,7 @@ namespace {
 
 using namespace palmette;
 using bench::Case;
+using bench::median;
 using bench::Options;
 
 using solve_detail::packed_width;
@@ -222,12 +224,6 @@ struct Sums {
     return sum;
   }
 };
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// Times of several works, measured in turn.
 class Turns {

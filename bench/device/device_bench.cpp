@@ -5,16 +5,12 @@
 
 #include "bench/device/rivals.hpp"
 #include "bench/device/vendor_library.hpp"
+#include "bench/median.hpp"
 
 namespace palmette::benchmarks {
 namespace {
 
 constexpr int solves_in_a_row = 10;
-
-double median(std::vector<double> seconds) {
-  std::nth_element(seconds.begin(), seconds.begin() + seconds.size() / 2, seconds.end());
-  return seconds[seconds.size() / 2];
-}
 
 /// One system with so many right-hand sides, and how it is timed.
 template <class T>
@@ -58,7 +54,7 @@ class Trial {
       work();
       seconds.push_back(watch.seconds() / times);
     }
-    return median(seconds);
+    return bench::median(seconds);
   }
   bool is_timed() const { return is_timed_; }
 

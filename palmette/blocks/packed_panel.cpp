@@ -62,10 +62,10 @@ template <class T, int Columns>
 constexpr int rows_of(int q) {
   return std::min(chunk<T>, Columns - q * chunk<T>);
 }
-/// Number of columns in chunk q of a triangular block with `width` columns.
+/// Number of columns in the whole chunk q of a triangular block.
 template <class T>
-constexpr int triangle_columns(int width, int q) {
-  return std::min(width, (q + 1) * chunk<T>);
+constexpr int triangle_columns(int q) {
+  return (q + 1) * chunk<T>;
 }
 
 /// One column of a chunk; prefetches the data that lies `ahead` of it, into the second-level cache: a core
@@ -115,7 +115,7 @@ void packed_forward_kernel(const PackedPanel<T>& panel, const RowPlaces& places,
   std::copy_n(own, Columns, x);
   const T* a = panel.values;
   unrolled<Columns / chunk<T>>([&](auto q) PALMETTE_INLINE {
-    constexpr int columns = Square ? Columns : triangle_columns<T>(Columns, q);
+    constexpr int columns = Square ? Columns : triangle_columns<T>(q);
     Full<T>::store(chunk_product<T, columns>(a, panel.ahead, chunk<T>, x), own + q * chunk<T>);
     a += chunk<T> * columns;
   });
@@ -140,7 +140,7 @@ void packed_forward_wide(const PackedPanel<T>& panel, const RowPlaces& places, T
   std::copy_n(own, width, x);
   const T* a = panel.values;
   for (int q = 0; q < width / chunk<T>; ++q) {
-    const int columns = panel.square ? width : triangle_columns<T>(width, q);
+    const int columns = panel.square ? width : triangle_columns<T>(q);
     Full<T>::store(chunk_product<T>(a, panel.ahead, chunk<T>, columns, x), own + q * chunk<T>);
     a += offset_t{chunk<T>} * columns;
   }
@@ -257,7 +257,7 @@ void packed_backward_kernel(const PackedPanel<T>& panel, int begin, const Backwa
     dots.template add<Columns, true>(a + first * chunk<T>, panel.ahead, chunk<T>, Full<T>::load(run.z + top));
   }
   unrolled<own_chunks>([&](auto after) PALMETTE_INLINE {
-    constexpr int q = own_chunks - 1 - after, columns = (q + 1) * chunk<T>;
+    constexpr int q = own_chunks - 1 - after, columns = triangle_columns<T>(q);
     a -= chunk<T> * (first + columns);
     dots.template add<columns, true>(a + first * chunk<T>, panel.ahead, chunk<T>,
                                      Full<T>::load(run.z + first + q * chunk<T>));
