@@ -196,7 +196,7 @@ class ForwardBody final : public GroupBody<T> {
       : GroupBody<T>(sides_of(rhs, in, out)) {}
 
   void run_task(index_t group, int thread) override {
-    if (reach() != nullptr && !reach()->forward_group(group)) return;
+    if (!is_reached(group)) return;
     for (const SweepSide<T>& side : this->sides()) begin(side, group, thread);
     this->with_vectors(group, thread, [&](const auto& vectors) { eliminate(group, vectors); });
     for (const SweepSide<T>& side : this->sides()) finish(side, group, thread);
@@ -242,12 +242,23 @@ class ForwardBody final : public GroupBody<T> {
   void begin(const SweepSide<T>& side, index_t group, int thread) const {
     const SweepRhs<T>& rhs = side.rhs;
     rhs.begin_own_rows(side.in ? &*side.in : nullptr, group, thread);
+    const SplitRows<T> local = rhs.local_rows(group, thread);
+    const index_t in_place = begin_boundary(rhs, group, thread);
+    for (const index_t child : structure().children(group)) {
+      if (!is_reached(child)) continue;
+      RowPlaces places = structure().places_in_parent(child);
+      if (child == in_place) places.count -= boundary_size(group);
+      add_at<T>(places, rhs.boundary(child), local);
+    }
+  }
+  bool is_reached(index_t group) const { return reach() == nullptr || reach()->forward_group(group); }
+  /// @returns the child whose values the boundary holds then; −1: it holds zeros
+  index_t begin_boundary(const SweepRhs<T>& rhs, index_t group, int thread) const {
+    const index_t in_place = rhs.gathers() ? -1 : structure().child_in_place(group);
+    if (in_place != -1 && is_reached(in_place)) return in_place;
     const RhsRows<T> boundary = rhs.boundary_rows(group, thread);
     std::fill_n(boundary.data, offset_t{boundary_size(group)} * boundary.stride, T(0));
-    const SplitRows<T> local = rhs.local_rows(group, thread);
-    for (const index_t child : structure().children(group))
-      if (reach() == nullptr || reach()->forward_group(child))
-        add_at<T>(structure().places_in_parent(child), rhs.boundary(child), local);
+    return -1;
   }
   void finish(const SweepSide<T>& side, index_t group, int thread) const {
     const SweepRhs<T>& rhs = side.rhs;

@@ -41,6 +41,8 @@ SweepGroups::SweepGroups(std::shared_ptr<const SymbolicFactor> symbolic, int ent
     : symbolic_(std::move(symbolic)), entry_bytes_(entry_bytes) {
   find_groups(group_bytes);
   find_boundaries();
+  find_children_in_place();
+  place_boundaries();
   find_local_rows();
   bundles_ = SupernodeBundles(*this, entry_bytes <= most_bytes_bundled);
   find_places_in_parents();
@@ -53,6 +55,8 @@ SweepGroups::SweepGroups(std::shared_ptr<const SymbolicFactor> symbolic, int ent
   measure();
   find_children();
   find_boundaries();
+  find_children_in_place();
+  place_boundaries();
   find_local_rows();
   find_places_in_parents();
   make_graphs();
@@ -112,6 +116,53 @@ void SweepGroups::find_boundaries() {
     boundary_ptr_.push_back(static_cast<offset_t>(boundary_row_.size()));
     longest_local_ =
         std::max(longest_local_, num_columns(group) + static_cast<index_t>(boundary(group).size()));
+  }
+}
+
+void SweepGroups::find_children_in_place() {
+  child_in_place_.assign(num_groups(), -1);
+  for (index_t group = 0; group < num_groups(); ++group) {
+    const index_t end = column_begin(group) + num_columns(group);
+    for (const index_t child : children(group)) {
+      const auto rows = boundary(child);
+      const auto passed_on = std::lower_bound(rows.begin(), rows.end(), end);
+      // All of them are rows of the group's boundary, so as many are the same.
+      if (rows.end() - passed_on != static_cast<std::ptrdiff_t>(boundary(group).size())) continue;
+      child_in_place_[group] = child;
+      break;
+    }
+  }
+}
+
+void SweepGroups::place_boundaries() {
+  // First within the rows that the subtree of a group takes; then those of subtrees side by side.
+  std::vector<offset_t> subtree_rows(num_groups(), 0), &place = boundary_place_;
+  place.assign(num_groups(), 0);
+  const auto rows_of = [&](index_t group) { return static_cast<offset_t>(boundary(group).size()); };
+  for (index_t group = 0; group < num_groups(); ++group) {
+    offset_t subtree = 0, free = 0;  // the first rows behind those of a child that leave enough
+    for (const index_t child : children(group)) {
+      const offset_t begin = subtree + place[child];
+      if (begin < free + rows_of(group)) free = begin + rows_of(child);
+      if (child == child_in_place_[group]) place[group] = begin + rows_of(child) - rows_of(group);
+      subtree += subtree_rows[child];
+    }
+    if (child_in_place_[group] == -1) place[group] = free;
+    subtree_rows[group] = std::max(subtree, place[group] + rows_of(group));
+  }
+  std::vector<offset_t> subtree_begin(num_groups(), 0);
+  total_boundary_ = 0;
+  for (index_t group = num_groups(); group-- > 0;) {
+    if (partition_.parent[group] == -1) {
+      subtree_begin[group] = total_boundary_;
+      total_boundary_ += subtree_rows[group];
+    }
+    offset_t next = subtree_begin[group];
+    for (const index_t child : children(group)) {
+      subtree_begin[child] = next;
+      next += subtree_rows[child];
+    }
+    place[group] += subtree_begin[group];
   }
 }
 
@@ -177,7 +228,8 @@ offset_t SweepGroups::memory_bytes() const {
     return static_cast<offset_t>(list.capacity() * sizeof(list[0]));
   };
   return bytes(partition_.group_begin) + bytes(partition_.parent) + bytes(boundary_ptr_) +
-         bytes(boundary_row_) + bytes(row_start_) + bytes(row_list_) + bytes(up_start_) + bytes(up_list_) +
+         bytes(boundary_row_) + bytes(boundary_place_) + bytes(child_in_place_) + bytes(row_start_) +
+         bytes(row_list_) + bytes(up_start_) + bytes(up_list_) +
          bytes(child_ptr_) + bytes(child_) + bytes(block_offset_) + bundles_.memory_bytes() +
          forward_.memory_bytes() + backward_.memory_bytes();
 }

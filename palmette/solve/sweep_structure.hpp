@@ -45,8 +45,14 @@ class SweepGroups {
     return {boundary_row_.data() + boundary_ptr_[group],
             static_cast<std::size_t>(boundary_ptr_[group + 1] - boundary_ptr_[group])};
   }
-  offset_t boundary_offset(index_t group) const { return boundary_ptr_[group]; }
-  offset_t total_boundary() const { return boundary_ptr_.back(); }
+  /// Where the values of a boundary are passed on, of total_boundary() rows. Groups share rows where no
+  /// schedule computes them at the same time: those of a group's grandchildren and their descendants have
+  /// been read before the group begins.
+  offset_t boundary_offset(index_t group) const { return boundary_place_[group]; }
+  offset_t total_boundary() const { return total_boundary_; }
+  /// The child that has all of the boundary of `group` at the end of its own; both lie in the same place. −1:
+  /// none.
+  index_t child_in_place(index_t group) const { return child_in_place_[group]; }
   /// Where the rows below supernode s lie in the local vector of its group.
   PALMETTE_INLINE Places local_rows(index_t s) const {
     return places(row_start_[s], row_list_, symbolic_->num_rows_below(s));
@@ -88,6 +94,8 @@ class SweepGroups {
   void find_groups(double group_bytes);
   void find_children();
   void find_boundaries();
+  void find_children_in_place();
+  void place_boundaries();
   void find_local_rows();
   void find_places_in_parents();
   void make_graphs();
@@ -98,6 +106,9 @@ class SweepGroups {
   TreePartition partition_;
   std::vector<offset_t> boundary_ptr_;  // length num_groups + 1
   std::vector<index_t> boundary_row_;
+  std::vector<offset_t> boundary_place_;  // length num_groups
+  offset_t total_boundary_ = 0;
+  std::vector<index_t> child_in_place_;   // length num_groups
   std::vector<offset_t> row_start_;     // length num_supernodes, as in places()
   std::vector<index_t> row_list_;
   std::vector<offset_t> up_start_;      // length num_groups, as in places()

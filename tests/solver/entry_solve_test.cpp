@@ -109,17 +109,31 @@ TEST(entry_solve, has_the_same_entries_by_every_engine_and_number_of_threads) {
       }
 }
 
-// What an earlier solve left in the workspace must not be taken for zeros.
+/// `columns` right-hand sides with one entry each, all in the same row.
+SparseMatrix<double> columns_of_row(index_t n, index_t row, index_t columns) {
+  Triplets<double> entries{n, columns, std::vector<index_t>(columns, row), std::vector<index_t>(columns),
+                           std::vector<double>(columns, 1.0)};
+  std::iota(entries.column.begin(), entries.column.end(), 0);
+  return from_triplets(entries);
+}
+
+// What an earlier solve left in the workspace must not be taken for zeros, by right-hand sides that are kept
+// apart and by those that lie side by side.
 TEST(entry_solve, does_not_read_what_earlier_solves_left) {
-  Solver<double> solver = solver_of<double>(all_cases[1]);
-  const index_t n = solver.size();
-  for (int turn = 0; turn < 20; ++turn) {
-    DenseMatrix<double> x(n, 3);
-    std::fill(x.values.begin(), x.values.end(), 1e30);
-    ASSERT_TRUE(static_cast<bool>(solver.solve(std::as_const(x).view(), x.view())));
-    const auto b = sparse_columns<double>(n, 3, 1, static_cast<std::uint64_t>(turn));
-    expect_entries_of_whole_solutions<double>(solver, Operation::plain, b,
-                                              some_rows(n, 2, static_cast<std::uint64_t>(turn)));
+  SolverOptions options;
+  options.analyze.max_width = 4;  // chains of groups, whose boundaries lie in one place
+  for (const index_t columns : {3, 9}) {
+    Solver<double> solver = solver_of<double>(all_cases[1], options);
+    const index_t n = solver.size();
+    for (int turn = 0; turn < 20; ++turn) {
+      DenseMatrix<double> x(n, columns);
+      std::fill(x.values.begin(), x.values.end(), 1e30);
+      ASSERT_TRUE(static_cast<bool>(solver.solve(std::as_const(x).view(), x.view())));
+      const auto seed = static_cast<std::uint64_t>(turn);
+      for (const auto& b : {sparse_columns<double>(n, columns, 1, seed),
+                            columns_of_row(n, some_rows(n, 1, seed)[0], columns)})
+        expect_entries_of_whole_solutions<double>(solver, Operation::plain, b, some_rows(n, 2, seed));
+    }
   }
 }
 
