@@ -82,6 +82,17 @@ struct Lanes {
     std::memcpy(&v, values, sizeof v);
     return v;
   }
+  /// What is loaded once for several uses. Compilers may load it again for each of them, though registers are
+  /// left: a core has as many loads as products in a cycle, and entries are loaded as well.
+  PALMETTE_INLINE static Vector load_once(const T* from) {
+    Vector v = load(from);
+#if defined(__AVX512F__)
+    if constexpr (sizeof v >= 16) asm("" : "+v"(v));
+#elif defined(__SSE2__)
+    if constexpr (sizeof v >= 16) asm("" : "+x"(v));
+#endif
+    return v;
+  }
   static void store(Vector v, T* to) { std::memcpy(static_cast<void*>(to), &v, sizeof v); }
   /// For whole registers: a store past the caches, which do not read a line before it is written. `to` is
   /// aligned to the register; end_streams() follows before another thread reads.
