@@ -12,8 +12,8 @@
 
 #include "palmette/matrix/matrix.hpp"
 #include "palmette/solve/panel_layout.hpp"
-#include "palmette/solve/sweep_structure.hpp"
 #include "tests/scalars.hpp"
+#include "tests/solve/generated_groups.hpp"
 #include "tests/solve/reference.hpp"
 
 namespace palmette {
@@ -23,13 +23,7 @@ using reference::Wish;
 using solve_detail::SupernodeBundle;
 using solve_detail::SupernodeBundles;
 using solve_detail::SweepGroups;
-
-/// The structure of a generated matrix of doubles.
-SweepGroups groups_of(const char* problem, index_t n) {
-  const SparseMatrix<double> matrix = generate({problem, n});
-  const Ordering ordering = order(matrix, {}).value();
-  return {std::make_shared<const SymbolicFactor>(analyze(matrix.pattern, ordering)), 8};
-}
+using testing::generated_groups;
 
 /// Of one group: each supernode once, and bundles as they are promised.
 void expect_promises(const SweepGroups& groups, index_t group) {
@@ -80,7 +74,7 @@ void expect_promises(const SweepGroups& groups, index_t group) {
 TEST(supernode_bundles, hold_independent_supernodes_of_whole_branches) {
   for (const auto& [problem, n] : {std::pair{"poisson2d9", 100}, {"thermal2d", 4000}, {"poisson3d7", 12}}) {
     SCOPED_TRACE(problem);
-    const SweepGroups groups = groups_of(problem, n);
+    const SweepGroups groups = generated_groups(problem, n);
     ASSERT_GT(groups.bundles().count(), 20);
     for (index_t group = 0; group < groups.num_groups(); ++group)
       ASSERT_NO_FATAL_FAILURE(expect_promises(groups, group));
@@ -91,7 +85,7 @@ TEST(supernode_bundles, hold_independent_supernodes_of_whole_branches) {
 }
 
 TEST(supernode_bundles, are_none_in_dense_or_empty_matrices) {
-  EXPECT_EQ(groups_of("poisson2d9", 3).bundles().count(), 0);
+  EXPECT_EQ(generated_groups("poisson2d9", 3).bundles().count(), 0);
   const auto empty = std::make_shared<const SymbolicFactor>(analyze(SparsityPattern(), Ordering()));
   EXPECT_EQ(SweepGroups(empty, 8).bundles().count(), 0);
 }
@@ -219,7 +213,7 @@ TEST(supernode_bundles, are_used_where_they_are_known) {
 
 // A register that crosses a cache line takes two reads.
 TEST(panel_layout, begins_panels_that_are_read_one_by_one_on_whole_registers) {
-  const SweepGroups groups = groups_of("thermal2d", 3000);
+  const SweepGroups groups = generated_groups("thermal2d", 3000);
   for (const int bytes : {4, 8, 16})
     for (const bool permuted : {false, true}) {
       const solve_detail::PanelLayout layout = solve_detail::panel_layout(groups, bytes, permuted);

@@ -3,24 +3,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <memory>
 #include <random>
 #include <vector>
 
-#include "palmette/matrix/matrix.hpp"
-#include "palmette/order/order.hpp"
-#include "palmette/solve/sweep_structure.hpp"
+#include "tests/solve/generated_groups.hpp"
 
 namespace palmette {
 namespace {
 
 using solve_detail::SweepGroups;
-
-SweepGroups cut_groups(const char* problem, index_t n, double group_bytes = 0) {
-  const SparseMatrix<double> matrix = generate({problem, n});
-  const Ordering ordering = order(matrix, {}).value();
-  return {std::make_shared<const SymbolicFactor>(analyze(matrix.pattern, ordering)), 8, group_bytes};
-}
+using testing::generated_groups;
 
 index_t rows_of(const SweepGroups& groups, index_t group) {
   return static_cast<index_t>(groups.boundary(group).size());
@@ -83,13 +75,13 @@ TEST(SweepGroups, RowsArePassedOnInWhateverOrderTasksRun) {
                                    {"rmat", 400}, {"road", 60}, {"poisson2d5", 1}})
     for (const double group_bytes : {0.0, 512.0, 4096.0}) {
       SCOPED_TRACE(problem);
-      const SweepGroups groups = cut_groups(problem, n, group_bytes);
+      const SweepGroups groups = generated_groups(problem, n, group_bytes);
       for (unsigned seed = 0; seed < 8; ++seed) TasksInAnyOrder(groups, seed).run();
     }
 }
 
 TEST(SweepGroups, ChildInPlaceHasTheRowsOfItsParent) {
-  const SweepGroups groups = cut_groups("poisson3d7", 14, 2048);
+  const SweepGroups groups = generated_groups("poisson3d7", 14, 2048);
   index_t in_place = 0;
   for (index_t group = 0; group < groups.num_groups(); ++group) {
     const index_t child = groups.child_in_place(group);
@@ -106,7 +98,7 @@ TEST(SweepGroups, ChildInPlaceHasTheRowsOfItsParent) {
 }
 
 TEST(SweepGroups, BoundariesTakeLessThanAllOfThem) {
-  const SweepGroups groups = cut_groups("poisson3d7", 14);
+  const SweepGroups groups = generated_groups("poisson3d7", 14);
   offset_t all = 0;
   for (index_t group = 0; group < groups.num_groups(); ++group) all += rows_of(groups, group);
   EXPECT_LT(3 * groups.total_boundary(), 2 * all);
