@@ -136,7 +136,8 @@ void SweepGroups::find_children_in_place() {
 
 void SweepGroups::place_boundaries() {
   // First within the rows that the subtree of a group takes; then those of subtrees side by side.
-  std::vector<offset_t> subtree_rows(num_groups(), 0), &place = boundary_place_;
+  std::vector<offset_t> subtree_rows(num_groups(), 0);
+  std::vector<offset_t>& place = boundary_place_;
   place.assign(num_groups(), 0);
   const auto rows_of = [&](index_t group) { return static_cast<offset_t>(boundary(group).size()); };
   for (index_t group = 0; group < num_groups(); ++group) {
