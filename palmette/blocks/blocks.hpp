@@ -17,5 +17,6 @@
 #include "palmette/blocks/rank_factor.hpp"
 #include "palmette/blocks/rank_part.hpp"
 #include "palmette/blocks/reading_order.hpp"
+#include "palmette/blocks/register_block.hpp"
 #include "palmette/blocks/rotations.hpp"
 #include "palmette/blocks/small_products.hpp"

@@ -7,18 +7,16 @@
 
 #include "palmette/blocks/column_kernels.hpp"
 #include "palmette/blocks/dense_factor.hpp"
+#include "palmette/blocks/product_tile.hpp"
 #include "palmette/blocks/small_products.hpp"
 
 namespace palmette {
 namespace {
 
+using tiles::part;
+
 /// Blocks up to this width are factored column by column.
 constexpr index_t narrow_width = 24;
-
-template <class T>
-DenseView<T> part(DenseView<T> view, index_t row, index_t column, index_t rows, index_t cols) {
-  return {view.data + row + column * view.ld, rows, cols, view.ld};
-}
 
 /// Left-looking: column j loses L(j:, :j)·L(j, :j)ᴴ, then is divided by the square root of its pivot.
 template <class T>
@@ -166,12 +164,11 @@ void invert_halves(bool lower, bool unit_diagonal, DenseView<T> a) {
   const index_t half = a.cols / 2, rest = a.cols - half;
   const DenseView<T> first = part(a, 0, 0, half, half), second = part(a, half, half, rest, rest);
   const DenseView<T> between = lower ? part(a, half, 0, rest, half) : part(a, 0, half, half, rest);
-  blas::TriangularSolveCall how;
+  PanelDivision how;
   how.triangle = lower ? blas::Triangle::lower : blas::Triangle::upper;
   how.diagonal = unit_diagonal ? blas::Diagonal::unit : blas::Diagonal::stored;
-  blas::trsm<T>(how, lower ? second : first, between);
-  how.side = blas::Side::right;
-  blas::trsm<T>(how, lower ? first : second, between);
+  solve_panel_columns<T>(how, lower ? second : first, between);
+  solve_panel_rows<T>(how, lower ? first : second, between);
   negate(between);
   invert_halves(lower, unit_diagonal, first);
   invert_halves(lower, unit_diagonal, second);

@@ -37,9 +37,8 @@ class PartialPivoting {
     const index_t middle = first + ((end - first) / 2 + 7) / 8 * 8, rest = end - middle,
                   half = middle - first;
     factor_columns(first, middle);
-    blas::TriangularSolveCall how;
-    how.diagonal = blas::Diagonal::unit;
-    blas::trsm<T>(how, part(first, first, half, half), part(first, middle, half, rest));
+    solve_panel_columns<T>({blas::Triangle::lower, blas::Transpose::no, blas::Diagonal::unit},
+                           part(first, first, half, half), part(first, middle, half, rest));
     subtract_plain<T>(part(middle, first, width_ - middle, half), part(first, middle, half, rest),
                       part(middle, middle, width_ - middle, rest));
     factor_columns(middle, end);

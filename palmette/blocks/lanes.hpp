@@ -94,6 +94,12 @@ struct Lanes {
     return v;
   }
   static void store(Vector v, T* to) { std::memcpy(static_cast<void*>(to), &v, sizeof v); }
+  /// The first `count` scalars of v, at most Width; nothing behind them is written.
+  PALMETTE_INLINE static void store_first(Vector v, int count, T* to) {
+    Real values[reals];
+    std::memcpy(values, &v, sizeof v);
+    std::memcpy(static_cast<void*>(to), values, sizeof(T) * static_cast<std::size_t>(count));
+  }
   /// For whole registers: a store past the caches, which do not read a line before it is written. `to` is
   /// aligned to the register; end_streams() follows before another thread reads.
   static void stream(Vector v, T* to) {

@@ -101,13 +101,6 @@ PALMETTE_INLINE inline typename Full<T>::Vector chunk_product(const T* a, offset
   else return even.value() + odd.value();
 }
 
-template <class T>
-PALMETTE_INLINE inline void store_first(typename Full<T>::Vector v, int count, T* to) {
-  T values[chunk<T>];
-  Full<T>::store(v, values);
-  std::copy_n(values, count, to);
-}
-
 /// Panels of exactly `Columns` columns.
 template <class T, int Columns, bool Square>
 void packed_forward_kernel(const PackedPanel<T>& panel, const RowPlaces& places, T* own, T* local) {
@@ -129,7 +122,7 @@ void packed_forward_kernel(const PackedPanel<T>& panel, const RowPlaces& places,
     a += rest * Columns;
   }
   if constexpr (constexpr int last = Columns % chunk<T>; last > 0)
-    store_first<T>(chunk_product<T, Columns>(a, panel.ahead, last, x), last, own + Columns - last);
+    Full<T>::store_first(chunk_product<T, Columns>(a, panel.ahead, last, x), last, own + Columns - last);
 }
 
 /// The same for wider panels.
@@ -151,7 +144,7 @@ void packed_forward_wide(const PackedPanel<T>& panel, const RowPlaces& places, T
     a += offset_t{rows} * width;
   }
   if (const int last = width % chunk<T>; last > 0)
-    store_first<T>(chunk_product<T>(a, panel.ahead, last, width, x), last, own + width - last);
+    Full<T>::store_first(chunk_product<T>(a, panel.ahead, last, width, x), last, own + width - last);
 }
 
 /// Sums over the lanes of `Count` vectors, side by side. Pairs of vectors are folded together until one
@@ -205,7 +198,7 @@ struct Dots {
           if constexpr (column < count) part[column] = dot[q * chunk<T> + column].straight;
           else part[column] = typename Full<T>::Vector{};
         });
-        store_first<T>(folded<T, chunk<T>>(part), count, own + q * chunk<T>);
+        Full<T>::store_first(folded<T, chunk<T>>(part), count, own + q * chunk<T>);
       });
     }
   }

@@ -33,6 +33,12 @@ inline constexpr int tile_rows = lanes::full_width<T> * tile_registers;
 /// line more than they fill.
 inline constexpr index_t copy_pays_from = 16;
 
+/// Rows from `row` on and columns from `column` on.
+template <class T>
+DenseView<T> part(DenseView<T> view, index_t row, index_t column, index_t rows, index_t cols) {
+  return {view.data + row + column * view.ld, rows, cols, view.ld};
+}
+
 /// The right factor: Bᵀ or Bᴴ (B is n × k), or B itself (k × n).
 enum class Right { transposed, adjoint, plain };
 

@@ -1,10 +1,8 @@
-// Products of panels: a tile of C stays in vector registers during the whole loop over k. Division by a
-// triangle, in halves, down to narrow triangles whose rows stay in registers too.
+// Products of panels: a tile of C stays in vector registers during the whole loop over k.
 #include "palmette/blocks/small_products.hpp"
 
 #include <algorithm>
 
-#include "palmette/blocks/column_kernels.hpp"
 #include "palmette/blocks/product_tile.hpp"
 
 namespace palmette {
@@ -12,12 +10,9 @@ namespace {
 
 using tiles::longest_inner;
 using tiles::own_loops;
+using tiles::part;
 using tiles::Right;
 using tiles::tile_registers;
-using tiles::wide_registers;
-
-/// Triangles up to this width are divided by in loops of our own.
-constexpr index_t narrow_triangle = 12;
 
 /// What happens to C.
 enum class Into { overwrite, subtract };
@@ -75,34 +70,6 @@ void product(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
   });
 }
 
-/// Column j of X·A⁻¹ needs the columns before it (A upper, or the transpose of a lower triangle): going
-/// forward, each column of X is updated by its predecessors, then divided.
-template <class T>
-void divide_forward(const PanelDivision& how, DenseView<const T> a, DenseView<T> x) {
-  const bool plain = how.op == blas::Transpose::no;
-  const auto entry = [&](index_t k, index_t j) {
-    if (plain) return a(k, j);
-    return how.op == blas::Transpose::adjoint ? conjugate(a(j, k)) : a(j, k);
-  };
-  T share[narrow_triangle][narrow_triangle];
-  for (index_t j = 0; j < x.cols; ++j) {
-    for (index_t k = 0; k < j; ++k) share[j][k] = -entry(k, j);
-    share[j][j] = how.diagonal == blas::Diagonal::unit ? T(1) : T(1) / entry(j, j);
-  }
-  lanes::over_rows<T>(0, x.rows, [&]<int Width>(index_t row) {
-    using L = lanes::Lanes<T, Width>;
-    typename L::Vector done[narrow_triangle];
-    for (index_t j = 0; j < x.cols; ++j) {
-      typename L::Sum sum;
-      for (index_t k = 0; k < j; ++k) sum.add(done[k], share[j][k]);
-      typename L::Sum quotient;
-      quotient.add(L::load(x.column(j) + row) + sum.value(), share[j][j]);
-      done[j] = quotient.value();
-      L::store(done[j], x.column(j) + row);
-    }
-  });
-}
-
 /// C ← A·op(B), or C ← C − A·op(B), by our own loops or BLAS.
 template <class T, bool subtract>
 void choose_product(Right right, DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
@@ -116,24 +83,6 @@ void choose_product(Right right, DenseView<const T> a, DenseView<const T> b, Den
                                : right == Right::adjoint ? blas::Transpose::adjoint
                                                          : blas::Transpose::transpose;
   blas::gemm<T>(blas::Transpose::no, op_b, T(subtract ? -1 : 1), a, b, T(subtract ? 1 : 0), c);
-}
-
-template <class T>
-DenseView<T> part(DenseView<T> view, index_t row, index_t column, index_t rows, index_t cols) {
-  return {view.data + row + column * view.ld, rows, cols, view.ld};
-}
-
-/// The left half of X, its update of the right half, then the right half.
-template <class T>
-void divide_halves(const PanelDivision& how, DenseView<const T> a, DenseView<T> x) {
-  if (x.cols <= narrow_triangle) return divide_forward(how, a, x);
-  const index_t half = (x.cols / 2 + 3) / 4 * 4, rest = x.cols - half;
-  const DenseView<T> left = x.columns(0, half), right = x.columns(half, rest);
-  divide_halves(how, part(a, 0, 0, half, half), left);
-  if (how.op == blas::Transpose::no)
-    choose_product<T, true>(Right::plain, left, part(a, 0, half, half, rest), right);
-  else subtract_rows<T>(how.op == blas::Transpose::adjoint, left, part(a, half, 0, rest, half), right);
-  divide_halves(how, part(a, half, half, rest, rest), right);
 }
 
 }  // namespace
@@ -168,20 +117,12 @@ void subtract_lower(bool adjoint, DenseView<const T> a, DenseView<T> c) {
   }
 }
 
-template <class T>
-void solve_panel_rows(const PanelDivision& how, DenseView<const T> a, DenseView<T> x) {
-  const bool forward = (how.triangle == blas::Triangle::upper) == (how.op == blas::Transpose::no);
-  if (forward && (wide_registers || x.cols <= narrow_triangle)) return divide_halves(how, a, x);
-  blas::trsm<T>({blas::Side::right, how.triangle, how.op, how.diagonal}, a, x);
-}
-
 #define PALMETTE_INSTANTIATE(T)                                                                       \
   template void multiply_rows<T>(bool, DenseView<const T>, DenseView<const T>, DenseView<T>);         \
   template void subtract_rows<T>(bool, DenseView<const T>, DenseView<const T>, DenseView<T>);         \
   template void multiply_plain<T>(DenseView<const T>, DenseView<const T>, DenseView<T>);              \
   template void subtract_plain<T>(DenseView<const T>, DenseView<const T>, DenseView<T>);              \
-  template void subtract_lower<T>(bool, DenseView<const T>, DenseView<T>);                            \
-  template void solve_panel_rows<T>(const PanelDivision&, DenseView<const T>, DenseView<T>);
+  template void subtract_lower<T>(bool, DenseView<const T>, DenseView<T>);
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE
 

@@ -23,12 +23,17 @@ void multiply_plain(DenseView<const T> a, DenseView<const T> b, DenseView<T> c);
 template <class T>
 void subtract_plain(DenseView<const T> a, DenseView<const T> b, DenseView<T> c);
 
+/// C ← C − Aᵀ·B, or C − Aᴴ·B if `adjoint`; A is k × m, B is k × n. An entry's sum has an order given by k
+/// alone, but for builds without registers of 32 bytes.
+template <class T>
+void subtract_transposed(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c);
+
 /// The lower triangle (trapezoid) of C ← C − A·A₁ᵀ, or A·A₁ᴴ if `adjoint`: C is m × n with m ≥ n, A is m ×
 /// k, and A₁ its first n rows. Parts of the strict upper triangle may be written.
 template <class T>
 void subtract_lower(bool adjoint, DenseView<const T> a, DenseView<T> c);
 
-/// The triangle by which the rows of a panel are divided from the right.
+/// The triangle by which X is divided.
 struct PanelDivision {
   blas::Triangle triangle = blas::Triangle::lower;
   blas::Transpose op = blas::Transpose::no;
@@ -37,6 +42,9 @@ struct PanelDivision {
 /// X ← X·op(A)⁻¹ for the rows X (m × w) of a panel whose diagonal block holds the triangle A (w × w).
 template <class T>
 void solve_panel_rows(const PanelDivision& how, DenseView<const T> a, DenseView<T> x);
+/// X ← op(A)⁻¹·X for the triangle A (w × w) and X w × n.
+template <class T>
+void solve_panel_columns(const PanelDivision& how, DenseView<const T> a, DenseView<T> x);
 
 /// The block diagonal D of an LDLᵀ, as factor_ldlt leaves it: 1 × 1 and 2 × 2 blocks, symmetric or Hermitian.
 template <class T>

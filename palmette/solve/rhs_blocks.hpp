@@ -8,14 +8,12 @@ namespace palmette::solve_detail {
 
 /// W × W blocks of scalars whose register holds at least two.
 template <class T>
-struct RhsBlock {
-  static constexpr int width = lanes::full_width<T>;
+struct RhsBlock : lanes::RegisterBlock<T> {
+  using Base = lanes::RegisterBlock<T>;
+  using Base::width, Base::line;
+  using L = typename Base::L;
+  using Vector = typename Base::Vector;
   static constexpr bool in_registers = width > 1;
-  using L = lanes::Lanes<T, width>;
-  static constexpr int reals_each = L::reals / width;
-  using Vector = typename L::Vector;
-
-  Vector line[width];
 
   /// line[k] ← right-hand sides first, first + 1, … of row + k, or their conjugates; zero where there are no
   /// more.
@@ -24,37 +22,17 @@ struct RhsBlock {
       line[k] = first + k < from.cols ? L::load(from.column(first + k) + row) : Vector{};
       if (conjugated && first + k < from.cols) line[k] = L::conjugated(line[k]);
     }
-    exchange<1>();
+    this->turn();
   }
   /// Right-hand sides first, first + 1, … of row + k ← line[k], as far as there are any.
   /// @param streams  past the caches; the columns are aligned to a register at this row
   void write_columns(DenseView<T> to, index_t row, index_t first, bool streams = false) {
-    exchange<1>();
+    this->turn();
     for (int k = 0; k < width && first + k < to.cols; ++k) {
       T* const place = to.column(first + k) + row;
       if (streams) L::stream(line[k], place);
       else L::store(line[k], place);
     }
-  }
-
- private:
-  /// Exchanges the scalars of line k whose place has bit `Distance` with those of line k + Distance whose
-  /// place does not.
-  template <int Distance>
-  void exchange() {
-    if constexpr (Distance < width) {
-      for (int k = 0; k < width; ++k)
-        if ((k & Distance) == 0)
-          exchange_pair<Distance>(line[k], line[k + Distance], std::make_integer_sequence<int, L::reals>());
-      exchange<2 * Distance>();
-    }
-  }
-  template <int Distance, int... Lane>
-  static void exchange_pair(Vector& first, Vector& second, std::integer_sequence<int, Lane...>) {
-    constexpr int step = Distance * reals_each;  // a power of two, as the number of reals of a scalar
-    const Vector a = first, b = second;
-    first = __builtin_shufflevector(a, b, ((Lane & step) != 0 ? L::reals + Lane - step : Lane)...);
-    second = __builtin_shufflevector(a, b, ((Lane & step) != 0 ? L::reals + Lane : Lane + step)...);
   }
 };
 

@@ -121,7 +121,7 @@ class InverseKernels {
   bool is_lu() const { return kind_ == FactorKind::lu; }
 
   static void multiply(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
-    if (c.rows > 0) blas::gemm(blas::Transpose::no, blas::Transpose::no, T(1), a, b, T(0), c);
+    multiply_plain<T>(a, b, c);
   }
   /// m ← L_JJ⁻¹·(the columns of P from `first` on). @param place  P; null: the identity
   void invert_lower(DenseView<const T> diagonal, const index_t* place, index_t first, DenseView<T> m) const {
@@ -130,16 +130,14 @@ class InverseKernels {
       const index_t column = (place != nullptr ? place[k] : k) - first;
       if (column >= 0 && column < m.cols) m(k, column) = T(1);
     }
-    blas::trsm<T>({blas::Side::left, blas::Triangle::lower, blas::Transpose::no, lower_diagonal()}, diagonal,
-                  m);
+    solve_panel_columns<T>({blas::Triangle::lower, blas::Transpose::no, lower_diagonal()}, diagonal, m);
   }
   /// LU: m ← columns of U_JJ⁻ᵀ from `first` on.
   static void invert_upper(DenseView<const T> diagonal, index_t first, DenseView<T> m) {
     fill_zero(m);
     for (index_t j = 0; j < m.cols; ++j) m(first + j, j) = T(1);
-    blas::trsm<T>(
-        {blas::Side::left, blas::Triangle::upper, blas::Transpose::transpose, blas::Diagonal::stored},
-        diagonal, m);
+    solve_panel_columns<T>({blas::Triangle::upper, blas::Transpose::transpose, blas::Diagonal::stored},
+                           diagonal, m);
   }
 
   /// The products with the columns of Z that belong to one block.
@@ -174,9 +172,9 @@ class InverseKernels {
   void finish(DenseView<const T> diagonal, DenseView<const T> below, DenseView<const T> y,
               DenseView<T> m) const {
     subtract(is_lu() ? blas::Transpose::transpose : turned_, below, y, m);
-    blas::trsm<T>(
-        {blas::Side::left, is_lu() ? blas::Triangle::upper : blas::Triangle::lower,
-         is_lu() ? blas::Transpose::no : turned_, is_lu() ? blas::Diagonal::stored : lower_diagonal()},
+    solve_panel_columns<T>(
+        {is_lu() ? blas::Triangle::upper : blas::Triangle::lower, is_lu() ? blas::Transpose::no : turned_,
+         is_lu() ? blas::Diagonal::stored : lower_diagonal()},
         diagonal, m);
   }
   /// Z_JJ in its own order. @param place  as for invert_lower
@@ -188,7 +186,8 @@ class InverseKernels {
 
  private:
   static void subtract(blas::Transpose op, DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
-    if (b.rows > 0 && c.rows > 0) blas::gemm(op, blas::Transpose::no, T(-1), a, b, T(1), c);
+    if (op == blas::Transpose::no) subtract_plain<T>(a, b, c);
+    else subtract_transposed<T>(op == blas::Transpose::adjoint, a, b, c);
   }
   blas::Diagonal lower_diagonal() const {
     return kind_ == FactorKind::llt ? blas::Diagonal::stored : blas::Diagonal::unit;

@@ -96,9 +96,7 @@ bool expand_diagonal(const DiagonalSource<T>& source, const PlanOptions& options
 
 template <class T>
 void multiply_by_inverse(DenseView<const T> c, DenseView<const T> inverse, DenseView<T> out) {
-  if (c.rows == 0) return;
-  if (c.cols <= packed_width) multiply_plain<T>(c, inverse, out);
-  else blas::gemm<T>(blas::Transpose::no, blas::Transpose::no, T(1), c, inverse, T(0), out);
+  multiply_plain<T>(c, inverse, out);
 }
 
 template <class T>

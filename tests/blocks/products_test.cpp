@@ -257,6 +257,48 @@ TYPED_TEST(Products, plain_products_match_the_definition) {
       }
 }
 
+TYPED_TEST(Products, products_with_a_transposed_left_factor_match_the_definition) {
+  using T = TypeParam;
+  const index_t beyond = 5;  // rows of all three arrays behind those in use
+  for (const index_t m : {0, 1, 7, 13, 24, 25, 41, 100})
+    for (const index_t n : {0, 1, 3, 8, 33})
+      for (const index_t k : {0, 1, 5, 16, 40, 193, 400})
+        for (const bool adjoint : {false, true}) {
+          const auto a = random_dense<T>(k + beyond, m, 65), b = random_dense<T>(k + beyond, n, 66);
+          const auto before = random_dense<T>(m + beyond, n, 67);
+          auto c = before;
+          const DenseView<const T> left{a.values.data(), k, m, k + beyond}, right{b.values.data(), k, n, k + beyond};
+          subtract_transposed<T>(adjoint, left, right, {c.values.data(), m, n, m + beyond});
+          const auto wanted =
+              naive_product<T>(adjoint ? Transpose::adjoint : Transpose::transpose, Transpose::no, left, right);
+          for (index_t j = 0; j < n; ++j)
+            for (index_t i = 0; i < m + beyond; ++i) {
+              const T difference = c.view()(i, j) - before.view()(i, j);
+              if (i >= m) ASSERT_EQ(difference, T(0)) << m << " " << n << " " << k;
+              else
+                ASSERT_LE(std::abs(difference + wanted.view()(i, j)), product_bound<T>(k))
+                    << m << " " << n << " " << k;
+            }
+        }
+}
+
+TYPED_TEST(Products, an_entry_of_a_transposed_product_has_the_same_bits_in_every_shape) {
+  using T = TypeParam;
+  if (lanes::register_bytes < 32) GTEST_SKIP() << "BLAS, which chooses its own order, computes such products";
+  const index_t k = 300, m = 61, n = 19;
+  const auto a = random_dense<T>(k, m, 68), b = random_dense<T>(k, n, 69);
+  DenseMatrix<T> whole(m, n);
+  subtract_transposed<T>(false, a.view(), b.view(), whole.view());
+  for (const index_t first : {1, 6, 23, 40})
+    for (const index_t count : {1, 5, 20}) {
+      DenseMatrix<T> some(count, 3);
+      subtract_transposed<T>(false, a.view().columns(first, count), b.view().columns(7, 3), some.view());
+      for (index_t j = 0; j < 3; ++j)
+        for (index_t i = 0; i < count; ++i)
+          ASSERT_EQ(some.view()(i, j), whole.view()(first + i, 7 + j)) << first << " " << count;
+    }
+}
+
 TYPED_TEST(Products, subtracting_a_lower_trapezoid_gives_its_lower_part) {
   using T = TypeParam;
   for (const auto& [m, n] : {std::pair(1, 1), {9, 5}, {70, 70}, {100, 40}})
@@ -275,30 +317,65 @@ TYPED_TEST(Products, subtracting_a_lower_trapezoid_gives_its_lower_part) {
     }
 }
 
+/// A triangle that is far from singular, with entries on its other side that nothing may read.
+template <class T>
+struct RandomTriangle {
+  RandomTriangle(index_t w, blas::Triangle triangle, blas::Diagonal diagonal)
+      : stored(random_dense<T>(w, w, 41)), dense(w, w) {
+    for (T& value : stored.values) value *= real_t<T>(0.5 / (w + 1));
+    for (index_t k = 0; k < w; ++k) stored.view()(k, k) += T(2);
+    for (index_t j = 0; j < w; ++j)
+      for (index_t i = 0; i < w; ++i) {
+        const bool inside = triangle == blas::Triangle::lower ? i > j : i < j;
+        dense.view()(i, j) = i == j ? (diagonal == blas::Diagonal::unit ? T(1) : stored.view()(i, i))
+                                    : inside ? stored.view()(i, j) : T(0);
+      }
+  }
+  DenseMatrix<T> stored;
+  DenseMatrix<T> dense;  ///< with all entries written out
+};
+template <class Use>
+void over_divisions(Use&& use) {
+  for (const auto triangle : {blas::Triangle::lower, blas::Triangle::upper})
+    for (const auto op : {Transpose::no, Transpose::transpose, Transpose::adjoint})
+      for (const auto diagonal : {blas::Diagonal::stored, blas::Diagonal::unit})
+        use(PanelDivision{triangle, op, diagonal});
+}
+
 TYPED_TEST(Products, dividing_a_panel_by_a_triangle_leaves_a_small_residual) {
   using T = TypeParam;
-  for (const index_t w : {0, 1, 2, 5, 12, 13, 40})
+  for (const index_t w : {0, 1, 2, 5, 12, 13, 40, 100})
     for (const index_t m : {0, 1, 7, 30})
-      for (const auto triangle : {blas::Triangle::lower, blas::Triangle::upper})
-        for (const auto op : {Transpose::no, Transpose::transpose, Transpose::adjoint})
-          for (const auto diagonal : {blas::Diagonal::stored, blas::Diagonal::unit}) {
-            auto a = random_dense<T>(w, w, 41);
-            for (T& value : a.values) value *= real_t<T>(0.5 / (w + 1));
-            for (index_t k = 0; k < w; ++k) a.view()(k, k) += T(2);
-            DenseMatrix<T> dense(w, w);  // the triangle in question, with all entries written out
-            for (index_t j = 0; j < w; ++j)
-              for (index_t i = 0; i < w; ++i) {
-                const bool inside = triangle == blas::Triangle::lower ? i > j : i < j;
-                dense.view()(i, j) = i == j ? (diagonal == blas::Diagonal::unit ? T(1) : a.view()(i, i))
-                                            : inside ? a.view()(i, j) : T(0);
-              }
-            const auto b = random_dense<T>(m, w, 42);
-            auto x = b;
-            solve_panel_rows<T>({triangle, op, diagonal}, a.view(), x.view());
-            const auto back = naive_product<T>(Transpose::no, op, x.view(), dense.view());
-            ASSERT_LE(largest_difference<T>(back.view(), b.view()), 40 * (w + 1) * unit_roundoff<T>)
-                << w << " " << m;
-          }
+      over_divisions([&](const PanelDivision& how) {
+        const RandomTriangle<T> a(w, how.triangle, how.diagonal);
+        const auto b = random_dense<T>(m, w, 42);
+        auto x = b;
+        solve_panel_rows<T>(how, a.stored.view(), x.view());
+        const auto back = naive_product<T>(Transpose::no, how.op, x.view(), a.dense.view());
+        ASSERT_LE(largest_difference<T>(back.view(), b.view()), 40 * (w + 1) * unit_roundoff<T>)
+            << w << " " << m;
+      });
+}
+
+TYPED_TEST(Products, dividing_columns_by_a_triangle_leaves_a_small_residual) {
+  using T = TypeParam;
+  const index_t beyond = 3;
+  for (const index_t w : {0, 1, 2, 5, 8, 13, 16, 17, 40, 100})
+    for (const index_t n : {0, 1, 7, 9, 30, 40})
+      over_divisions([&](const PanelDivision& how) {
+        const RandomTriangle<T> a(w, how.triangle, how.diagonal);
+        auto x = random_dense<T>(w + beyond, n, 43);
+        const auto given = x;
+        const DenseView<T> rows{x.values.data(), w, n, w + beyond};
+        solve_panel_columns<T>(how, a.stored.view(), rows);
+        const auto back = naive_product<T>(how.op, Transpose::no, a.dense.view(), rows);
+        for (index_t j = 0; j < n; ++j)
+          for (index_t i = 0; i < w + beyond; ++i)
+            if (i >= w) ASSERT_EQ(x.view()(i, j), given.view()(i, j)) << w << " " << n;
+            else
+              ASSERT_LE(std::abs(back.view()(i, j) - given.view()(i, j)), 40 * (w + 1) * unit_roundoff<T>)
+                  << w << " " << n;
+      });
 }
 
 TYPED_TEST(Products, dividing_by_pairs_undoes_multiplying) {
