@@ -87,6 +87,8 @@ void choose_product(Right right, DenseView<const T> a, DenseView<const T> b, Den
 
 }  // namespace
 
+bool have_one_order(index_t inner) { return tiles::wide_registers && inner <= longest_inner; }
+
 template <class T>
 void multiply_rows(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
   choose_product<T, false>(adjoint ? Right::adjoint : Right::transposed, a, b, c);

@@ -9,6 +9,10 @@
 
 namespace palmette {
 
+/// Whether an entry of the products below has the same bits whatever the shape of the others, for inner sizes
+/// (of subtract_transposed any, of divisions their triangles') up to `inner`: if no BLAS computes them.
+bool have_one_order(index_t inner);
+
 /// C ← A·Bᵀ, or A·Bᴴ if `adjoint`; A is m × k, B is n × k, C is m × n and overwritten.
 template <class T>
 void multiply_rows(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c);
@@ -23,8 +27,7 @@ void multiply_plain(DenseView<const T> a, DenseView<const T> b, DenseView<T> c);
 template <class T>
 void subtract_plain(DenseView<const T> a, DenseView<const T> b, DenseView<T> c);
 
-/// C ← C − Aᵀ·B, or C − Aᴴ·B if `adjoint`; A is k × m, B is k × n. An entry's sum has an order given by k
-/// alone, but for builds without registers of 32 bytes.
+/// C ← C − Aᵀ·B, or C − Aᴴ·B if `adjoint`; A is k × m, B is k × n.
 template <class T>
 void subtract_transposed(bool adjoint, DenseView<const T> a, DenseView<const T> b, DenseView<T> c);
 

@@ -52,7 +52,8 @@ void subtract_tile(DenseView<const T> a, DenseView<const T> b, DenseView<T> c) {
   using L = lanes::Lanes<T, full>;
   const int last = c.rows - (Registers - 1) * full;
   tiles::over_strips<T>(c.cols, [&]<int NumRhs>(index_t column) {
-    const auto sums = tiles::product_tile<T, full, Registers, NumRhs, Right::plain>(a, b.column(column), b.ld);
+    const T* const factors = b.column(column);
+    const auto sums = tiles::product_tile<T, full, Registers, NumRhs, Right::plain>(a, factors, b.ld);
     lanes::unrolled<NumRhs>([&](auto rhs) PALMETTE_INLINE {
       T* const place = c.column(column + rhs);
       lanes::unrolled<Registers>([&](auto r) PALMETTE_INLINE {

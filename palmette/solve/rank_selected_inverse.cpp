@@ -127,7 +127,7 @@ struct InverseState {
   template <class Use>
   void for_tasks(index_t s, const Use& use) const {
     std::vector<InverseTask> tasks;
-    add_tasks(symbolic, s, tasks);
+    add_tasks(symbolic, s, usual_sharing, tasks);
     for (const InverseTask& task : tasks) use(task);
   }
 

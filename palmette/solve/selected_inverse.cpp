@@ -94,10 +94,19 @@ class WholePanels {
   /// strip ← the given columns of a panel of Z, in the rows at these places.
   void gather(const PanelArray<T>& array, index_t ancestor, std::span<const index_t> columns,
               std::span<const index_t> place, std::vector<T>& strip) const {
+    constexpr std::size_t at_once = 4;
     const DenseView<T> known = panel(array, ancestor);
+    const index_t begin = symbolic_.supernode_begin[ancestor];
     T* to = strip.data();
-    for (const index_t column : columns) {
-      const T* const from = known.column(column - symbolic_.supernode_begin[ancestor]);
+    std::size_t j = 0;
+    for (; j + at_once <= columns.size(); j += at_once, to += at_once * place.size()) {
+      const T* from[at_once];
+      for (std::size_t k = 0; k < at_once; ++k) from[k] = known.column(columns[j + k] - begin);
+      for (std::size_t i = 0; i < place.size(); ++i)
+        for (std::size_t k = 0; k < at_once; ++k) to[k * place.size() + i] = from[k][place[i]];
+    }
+    for (; j < columns.size(); ++j) {
+      const T* const from = known.column(columns[j] - begin);
       for (const index_t at : place) *to++ = from[at];
     }
   }

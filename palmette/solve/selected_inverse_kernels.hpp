@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -13,13 +14,6 @@
 #include "palmette/solve/supernodal_triangle.hpp"
 
 namespace palmette::solve_detail {
-
-/// Columns of a task: a supernode with many rows below is shared among several.
-inline index_t columns_of_task(const SymbolicFactor& symbolic, index_t s) {
-  constexpr index_t most_columns = 64, rows_worth_sharing = 256;
-  const index_t width = symbolic.width(s);
-  return symbolic.num_rows_below(s) >= rows_worth_sharing ? std::min(width, most_columns) : width;
-}
 
 struct InverseTask {
   index_t supernode, first, count;  // columns of the supernode
@@ -31,9 +25,21 @@ inline double task_flops(const SymbolicFactor& symbolic, FactorKind kind, const 
   return task.count * (kind == FactorKind::lu ? 2 * rows * (rows + width) + one : one);
 }
 
-inline void add_tasks(const SymbolicFactor& symbolic, index_t s, std::vector<InverseTask>& tasks) {
-  for (index_t first = 0; first < symbolic.width(s); first += columns_of_task(symbolic, s))
-    tasks.push_back({s, first, std::min(columns_of_task(symbolic, s), symbolic.width(s) - first)});
+/// Among how many a supernode is shared where their number decides about bits.
+inline constexpr int usual_sharing = 2;
+
+/// Shares a supernode with many rows below among `threads`, of which there may be a part of one. Each task
+/// gathers the same known entries, so that the fewest are best.
+inline void add_tasks(const SymbolicFactor& symbolic, index_t s, double threads,
+                      std::vector<InverseTask>& tasks) {
+  constexpr index_t least_columns = 32, rows_worth_sharing = 256;
+  const index_t width = symbolic.width(s);
+  index_t columns = width;
+  if (symbolic.num_rows_below(s) >= rows_worth_sharing && threads > 1)
+    columns = std::clamp(static_cast<index_t>(std::ceil(width / std::ceil(threads))),
+                         std::min(width, least_columns), width);
+  for (index_t first = 0; first < width; first += columns)
+    tasks.push_back({s, first, std::min(columns, width - first)});
 }
 
 /// Supernodes [first, end).
@@ -41,17 +47,28 @@ struct SupernodeRange {
   index_t first, end;
 };
 
+/// Among how many a supernode at the top is shared: as many as there are threads, if no bit depends on that.
+inline int sharing_threads(const SymbolicFactor& symbolic, int threads) {
+  index_t width = 0;
+  for (index_t s = 0; s < symbolic.num_supernodes(); ++s) width = std::max(width, symbolic.width(s));
+  return have_one_order(width) ? threads : usual_sharing;
+}
+
 /// Of whole subtrees, in an order in which each comes after the tasks of its ancestors, those above the
-/// costliest paths first.
+/// costliest paths first. The work below a supernode says how many threads find none elsewhere.
 inline std::vector<InverseTask> tasks_of(const SymbolicFactor& symbolic, FactorKind kind,
-                                         const SupernodeRange& range) {
-  std::vector<double> path(range.end - range.first, 0);
+                                         const SupernodeRange& range, int threads) {
+  std::vector<double> path(range.end - range.first, 0), subtree(path.size(), 0);
   std::vector<index_t> order(range.end - range.first);
+  double all = 0;
   for (index_t s = range.first; s < range.end; ++s) {
-    double& own = path[s - range.first];
-    own += 1 + task_flops(symbolic, kind, {s, 0, symbolic.width(s)});
+    const index_t k = s - range.first;
+    const double own = 1 + task_flops(symbolic, kind, {s, 0, symbolic.width(s)});
+    path[k] += own, subtree[k] += own, all += own;
     const index_t up = symbolic.parent[s];
-    if (up >= 0 && up < range.end) path[up - range.first] = std::max(path[up - range.first], own);
+    if (up < 0 || up >= range.end) continue;
+    path[up - range.first] = std::max(path[up - range.first], path[k]);
+    subtree[up - range.first] += subtree[k];
   }
   std::iota(order.begin(), order.end(), range.first);
   std::sort(order.begin(), order.end(), [&](index_t left, index_t right) {
@@ -59,7 +76,7 @@ inline std::vector<InverseTask> tasks_of(const SymbolicFactor& symbolic, FactorK
     return a != b ? a > b : left > right;
   });
   std::vector<InverseTask> tasks;
-  for (const index_t s : order) add_tasks(symbolic, s, tasks);
+  for (const index_t s : order) add_tasks(symbolic, s, threads * subtree[s - range.first] / all, tasks);
   return tasks;
 }
 
@@ -207,7 +224,7 @@ struct InverseWorkspace {
     for (index_t s = range.first; s < range.end; ++s) {
       width = std::max(width, symbolic.width(s));
       rows = std::max(rows, symbolic.num_rows_below(s));
-      thin = std::max(thin, offset_t{symbolic.num_rows_below(s)} * columns_of_task(symbolic, s));
+      thin = std::max(thin, offset_t{symbolic.num_rows_below(s)} * symbolic.width(s));
       for (const Block& block : symbolic.blocks_of(s)) block_rows = std::max(block_rows, block.count);
     }
     const offset_t strips = offset_t{rows} * block_rows, square = offset_t{width} * width;
@@ -271,11 +288,12 @@ void run_inverse_task(const InverseKernels<T>& kernels, const SymbolicFactor& sy
 template <class T, class Panels>
 void run_inverse_tasks(const InverseKernels<T>& kernels, const SymbolicFactor& symbolic, const Panels& panels,
                        const SupernodeRange& range, ThreadTeam* team) {
-  const std::vector<InverseTask> tasks = tasks_of(symbolic, kernels.kind(), range);
+  const int threads = team != nullptr ? team->size() : 1;
+  const std::vector<InverseTask> tasks =
+      tasks_of(symbolic, kernels.kind(), range, sharing_threads(symbolic, threads));
   std::vector<std::atomic<index_t>> left(range.end - range.first);
   for (const InverseTask& task : tasks)
     left[task.supernode - range.first].fetch_add(1, std::memory_order_relaxed);
-  const int threads = team != nullptr ? team->size() : 1;
   // Before the first task: a thread that found no memory later would leave the others waiting.
   std::vector<InverseWorkspace<T>> rooms;
   for (int thread = 0; thread < threads; ++thread)

@@ -267,10 +267,11 @@ TYPED_TEST(Products, products_with_a_transposed_left_factor_match_the_definition
           const auto a = random_dense<T>(k + beyond, m, 65), b = random_dense<T>(k + beyond, n, 66);
           const auto before = random_dense<T>(m + beyond, n, 67);
           auto c = before;
-          const DenseView<const T> left{a.values.data(), k, m, k + beyond}, right{b.values.data(), k, n, k + beyond};
+          const DenseView<const T> left{a.values.data(), k, m, k + beyond};
+          const DenseView<const T> right{b.values.data(), k, n, k + beyond};
           subtract_transposed<T>(adjoint, left, right, {c.values.data(), m, n, m + beyond});
-          const auto wanted =
-              naive_product<T>(adjoint ? Transpose::adjoint : Transpose::transpose, Transpose::no, left, right);
+          const Transpose op = adjoint ? Transpose::adjoint : Transpose::transpose;
+          const auto wanted = naive_product<T>(op, Transpose::no, left, right);
           for (index_t j = 0; j < n; ++j)
             for (index_t i = 0; i < m + beyond; ++i) {
               const T difference = c.view()(i, j) - before.view()(i, j);

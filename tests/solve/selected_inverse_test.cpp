@@ -97,6 +97,46 @@ TYPED_TEST(selected_inverse, has_the_same_bits_for_any_number_of_threads) {
   }
 }
 
+/// The same matrix with all zeros among its entries, so that panels have many rows below.
+template <class T>
+reference::Problem<T> with_all_entries(reference::Problem<T> problem) {
+  const index_t n = problem.dense.rows;
+  std::vector<offset_t> ptr = {0};
+  std::vector<index_t> rows;
+  for (index_t j = 0; j < n; ++j) {
+    for (index_t i = 0; i < n; ++i) rows.push_back(i);
+    ptr.push_back(static_cast<offset_t>(rows.size()));
+  }
+  problem.matrix = from_compressed_columns<T>(n, n, ptr, rows, problem.dense.values);
+  return problem;
+}
+
+// Panels of usual width, and of more columns than our own products take.
+TYPED_TEST(selected_inverse, has_the_same_bits_where_threads_share_supernodes) {
+  using T = TypeParam;
+  for (Wish wish : reference::all_wishes<T>()) {
+    wish.side = 24;  // 600 unknowns
+    const auto problem = with_all_entries(reference::make_problem<T>(wish));
+    for (const index_t width : {128, 300}) {
+      SCOPED_TRACE(reference::words(wish) + ", panels of " + std::to_string(width));
+      AnalyzeOptions options;
+      options.max_width = width;
+      const auto factor = reference::naive_factor(problem, wish, options);
+      ASSERT_GE(factor->symbolic->num_rows_below(0), 256) << "threads share no supernode";
+      const SelectedInverse<T> alone = select_inverse(*factor);
+      index_t found = 0;
+      EXPECT_LE(worst_error(alone, dense_inverse(factor), found), 1000 * unit_roundoff<T>);
+      EXPECT_EQ(found, factor->size() * factor->size());
+      for (const int threads : {2, 3, 5}) {
+        ThreadTeam team(threads);
+        const SelectedInverse<T> shared = select_inverse(*factor, &team);
+        EXPECT_TRUE(same_bits(shared.lower, alone.lower)) << threads;
+        EXPECT_TRUE(same_bits(shared.upper, alone.upper)) << threads;
+      }
+    }
+  }
+}
+
 TEST(SelectedInverse, of_nothing_is_empty) {
   const SelectedInverse<double> inverse = select_inverse(Factor<double>());
   EXPECT_EQ(inverse.size(), 0);
