@@ -76,7 +76,7 @@ void divide_columns(const DivisionSteps<T>& steps, DenseView<T> x) {
       for (index_t row = 0; row < x.rows; row += full)
         use(group, row,
             part(x, row, group * full, std::min<index_t>(full, x.rows - row),
-                             std::min<index_t>(full, x.cols - group * full)));
+                 std::min<index_t>(full, x.cols - group * full)));
   };
   over_blocks([&](int group, index_t row, DenseView<T> entries) {
     lanes::RegisterBlock<T> block;

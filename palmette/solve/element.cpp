@@ -78,7 +78,7 @@ void PackedBlocks<T>::add(DenseView<const T> c, bool inverted, DenseView<const T
   if (inverted) {
     product_.resize(static_cast<std::size_t>(c.rows) * static_cast<std::size_t>(c.cols));
     const DenseView<T> product{product_.data(), c.rows, c.cols, c.rows};
-    multiply_by_inverse(c, inverse, product);
+    multiply_plain<T>(c, inverse, product);
     m = product;
   }
   const int height = device::panel_layout<T>(m.cols, m.rows).height;

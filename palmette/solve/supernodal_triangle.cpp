@@ -95,11 +95,6 @@ bool expand_diagonal(const DiagonalSource<T>& source, const PlanOptions& options
 }
 
 template <class T>
-void multiply_by_inverse(DenseView<const T> c, DenseView<const T> inverse, DenseView<T> out) {
-  multiply_plain<T>(c, inverse, out);
-}
-
-template <class T>
 struct SupernodalTriangle<T>::Workroom {
   PanelArray<T> block = PanelArray<T>(offset_t{packed_width} * packed_width);
 };
@@ -347,7 +342,7 @@ bool SupernodalTriangle<T>::expand(index_t s, DenseView<T> m) const {
   const DenseView<const T> rows = below(s);
   const DenseView<T> top{m.data, m.cols, m.cols, m.ld}, bottom{m.data + m.cols, rows.rows, m.cols, m.ld};
   if (expand_diagonal(s, top)) {
-    multiply_by_inverse<T>(rows, top, bottom);
+    multiply_plain<T>(rows, top, bottom);
     return true;
   }
   for (index_t column = 0; column < m.cols; ++column)
@@ -556,7 +551,6 @@ offset_t SupernodalTriangle<T>::predicted_bytes(const SweepGroups& structure, of
 
 #define PALMETTE_INSTANTIATE(T)                                                                       \
   template bool expand_diagonal<T>(const DiagonalSource<T>&, const PlanOptions&, DenseView<T>);       \
-  template void multiply_by_inverse<T>(DenseView<const T>, DenseView<const T>, DenseView<T>);         \
   template class SupernodalTriangle<T>;
 PALMETTE_FOR_EACH_SCALAR(PALMETTE_INSTANTIATE)
 #undef PALMETTE_INSTANTIATE

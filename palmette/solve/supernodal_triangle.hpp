@@ -44,10 +44,6 @@ struct DiagonalSource {
 template <class T>
 bool expand_diagonal(const DiagonalSource<T>& source, const PlanOptions& options, DenseView<T> m);
 
-/// out ← C·inverse. Rows of C in other company may get other bits.
-template <class T>
-void multiply_by_inverse(DenseView<const T> c, DenseView<const T> inverse, DenseView<T> out);
-
 /// The data of one solve for a supernode.
 template <class T>
 struct SupernodeVectors {
