@@ -15,11 +15,6 @@ using tiles::part;
 /// Triangles up to this width are divided by in loops of our own.
 constexpr index_t narrow_right = 12, narrow_left = 16;
 
-template <class T>
-DenseView<T> rows_of(DenseView<T> view, index_t first, index_t rows) {
-  return part(view, first, 0, rows, view.cols);
-}
-
 bool is_upper(const PanelDivision& how) {
   return (how.triangle == blas::Triangle::upper) == (how.op == blas::Transpose::no);
 }
@@ -158,7 +153,8 @@ template <class T>
 void divide_left(const PanelDivision& how, DenseView<const T> a, DenseView<T> x) {
   if (a.cols <= narrow_left) return divide_narrow_left(DivisionSteps<T>(blas::Side::left, how, a), x);
   const Halves<T> parts(how, a);
-  const DenseView<T> upper = rows_of(x, 0, parts.half), lower = rows_of(x, parts.half, parts.rest);
+  const DenseView<T> upper = part(x, 0, 0, parts.half, x.cols);
+  const DenseView<T> lower = part(x, parts.half, 0, parts.rest, x.cols);
   const bool forward = !is_upper(how);
   divide_left(how, forward ? parts.first : parts.second, forward ? upper : lower);
   subtract_left<T>(how, parts.between, forward ? upper : lower, forward ? lower : upper);

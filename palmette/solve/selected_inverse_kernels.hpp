@@ -48,10 +48,13 @@ struct SupernodeRange {
 };
 
 /// Among how many a supernode at the top is shared: as many as there are threads, if no bit depends on that.
-inline int sharing_threads(const SymbolicFactor& symbolic, int threads) {
-  index_t width = 0;
-  for (index_t s = 0; s < symbolic.num_supernodes(); ++s) width = std::max(width, symbolic.width(s));
-  return have_one_order(width) ? threads : usual_sharing;
+inline int sharing_threads(const SymbolicFactor& symbolic, const SupernodeRange& range, int threads) {
+  index_t inner = 0;  // longest inner size of a product
+  for (index_t s = range.first; s < range.end; ++s) {
+    inner = std::max(inner, symbolic.width(s));
+    for (const Block& block : symbolic.blocks_of(s)) inner = std::max(inner, block.count);
+  }
+  return have_one_order(inner) ? threads : usual_sharing;
 }
 
 /// Of whole subtrees, in an order in which each comes after the tasks of its ancestors, those above the
@@ -290,7 +293,7 @@ void run_inverse_tasks(const InverseKernels<T>& kernels, const SymbolicFactor& s
                        const SupernodeRange& range, ThreadTeam* team) {
   const int threads = team != nullptr ? team->size() : 1;
   const std::vector<InverseTask> tasks =
-      tasks_of(symbolic, kernels.kind(), range, sharing_threads(symbolic, threads));
+      tasks_of(symbolic, kernels.kind(), range, sharing_threads(symbolic, range, threads));
   std::vector<std::atomic<index_t>> left(range.end - range.first);
   for (const InverseTask& task : tasks)
     left[task.supernode - range.first].fetch_add(1, std::memory_order_relaxed);
