@@ -1,10 +1,12 @@
-// Recursive bisection by vertex separators, each found on a hierarchy of its own.
+// Recursive bisection by vertex separators, each found on a hierarchy of its own or by distances.
 #include "palmette/order/dissection.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <numeric>
 
+#include "palmette/order/distance_levels.hpp"
 #include "palmette/order/minimum_degree.hpp"
 #include "palmette/order/separator.hpp"
 #include "palmette/order/shared_work.hpp"
@@ -16,7 +18,9 @@ constexpr index_t coarsest_vertices = 100;     // vertices of the graph on which
 constexpr double useless_separator = 0.4;      // separator ÷ region; above this a cut is rejected
 constexpr int deepest = 40;                    // levels of the tree
 constexpr int passes_on_a_level = 4;
-constexpr int separators_begun = 2;            // cuts, of which one is kept
+constexpr int most_losses = 3;                 // in a row, after which levels are not tried any more
+constexpr double hopeless_level = 2.5;         // level ÷ hierarchy's separator; longer ones are not improved
+constexpr double usual_growth = 1.8;           // of relative separators, from a region to its sides
 constexpr index_t fewest_to_hand_over = 1000;  // vertices of a region that another thread may take
 
 /// A part of the graph that is not yet ordered.
@@ -26,6 +30,10 @@ struct Region {
   index_t place = 0;            // of its first vertex in the order
   std::uint64_t name = 1;       // the sides of region r are 2r and 2r + 1
   int depth = 0;
+  // of the regions that hold it:
+  int losses = 0;                 // of levels against hierarchies, in a row
+  bool is_stencil = false;        // levels have won in all of them
+  double relative_separator = 0;  // of the last one
   bool stays_whole = false;
 
   index_t size() const { return static_cast<index_t>(vertex.size()); }
@@ -34,6 +42,7 @@ struct Region {
 /// Memory that one thread reuses.
 struct Workbench {
   SeparatorSearch search;
+  DistanceLevels distances;
   HaloMinimumDegree minimum_degree;
 };
 
@@ -49,25 +58,44 @@ void project(const LevelGraph& fine, Cut& cut) {
   cut.side = std::move(side);
 }
 
-/// Drop all cuts but the best one.
-void keep_best(std::vector<Cut>& cuts) {
-  std::iter_swap(cuts.begin(), std::min_element(cuts.begin(), cuts.end(), is_better));
-  cuts.resize(1);
+/// The cut that begins on the coarsest level and is improved on each finer one.
+Cut cut_by_hierarchy(const std::vector<LevelGraph>& levels, std::uint64_t name, SeparatorSearch& search) {
+  Cut cut = search.begin(levels.back(), 16 * name);
+  for (std::size_t level = levels.size() - 1; level-- > 0;) {
+    project(levels[level], cut);
+    search.improve(levels[level], cut, passes_on_a_level);
+  }
+  return cut;
 }
 
-/// The best cut on the finest level. Cuts are begun on the coarsest level, the first at the border of the
-/// graph, the second opposite to such a border, and the better one is kept after the next finer level.
-Cut find_cut(const std::vector<LevelGraph>& levels, std::uint64_t name, SeparatorSearch& search) {
-  std::vector<Cut> cuts;
-  for (int trial = 0; trial < separators_begun; ++trial)
-    cuts.push_back(search.begin(levels.back(), 16 * name + static_cast<std::uint64_t>(trial), trial + 1));
-  for (std::size_t level = levels.size() - 1; level-- > 0; keep_best(cuts))
-    for (Cut& cut : cuts) {
-      project(levels[level], cut);
-      search.improve(levels[level], cut, passes_on_a_level);
-    }
-  keep_best(cuts);
-  return std::move(cuts.front());
+/// A separator over what separators grow with in the plane. In space that of a region's side is shorter.
+double relative_separator(const Cut& cut) {
+  return static_cast<double>(cut.separator_weight) / std::sqrt(static_cast<double>(cut.total()));
+}
+
+/// The better one of a hierarchy's cut and of one by distances. Levels are not tried any more where they have
+/// lost several times. While they have won from the whole graph on, no hierarchy is made, unless the level is
+/// longer than the one before lets expect: then another kind of mesh may begin here.
+/// @param region  notes who wins, for its sides
+Cut find_cut(Region& region, const Graph& graph, Workbench& bench, ThreadTeam& team) {
+  const auto by_hierarchy = [&] {
+    return cut_by_hierarchy(coarsen(graph, coarsest_vertices, team), region.name, bench.search);
+  };
+  if (region.losses >= most_losses) return by_hierarchy();
+  const LevelGraph finest = finest_level(graph);
+  Cut level = bench.distances.best_cut(finest, 16 * region.name + 7);
+  if (region.is_stencil) {
+    bench.search.improve(finest, level, passes_on_a_level);
+    if (relative_separator(level) <= usual_growth * region.relative_separator) return level;
+  }
+  Cut found = by_hierarchy();
+  if (static_cast<double>(level.separator_weight) <
+      hopeless_level * static_cast<double>(found.separator_weight))
+    bench.search.improve(finest, level, passes_on_a_level);
+  const bool won = is_better(level, found);
+  region.is_stencil = won && (region.depth == 0 || region.is_stencil);
+  region.losses = won ? 0 : region.losses + 1;
+  return won ? level : found;
 }
 
 class Dissection {
@@ -108,8 +136,10 @@ class Dissection {
     }
   }
 
+  /// Stencils are worth cutting to the end whatever was asked for: their cuts are cheap and better.
   bool is_leaf(const Region& region) const {
-    return region.stays_whole || region.size() <= largest_whole_ || region.depth > deepest;
+    const index_t largest = region.is_stencil ? std::min(largest_whole_, small_region) : largest_whole_;
+    return region.stays_whole || region.size() <= largest || region.depth > deepest;
   }
 
   void finish(const Region& region, Workbench& bench) {
@@ -121,7 +151,7 @@ class Dissection {
   /// @param graph  of the region
   std::vector<std::unique_ptr<Region>> cut(Region& region, const Graph& graph, Workbench& bench,
                                            ThreadTeam& team) {
-    const Cut found = find_cut(coarsen(graph, coarsest_vertices, team), region.name, bench.search);
+    const Cut found = find_cut(region, graph, bench, team);
     std::vector<std::unique_ptr<Region>> sides;
     if (static_cast<double>(found.separator_weight) >
             useless_separator * static_cast<double>(found.total()) ||
@@ -157,6 +187,9 @@ class Dissection {
       for (index_t& vertex : part.vertex) vertex = region.vertex[vertex];
       part.name = 2 * region.name + static_cast<std::uint64_t>(side);
       part.depth = region.depth + 1;
+      part.losses = region.losses;
+      part.is_stencil = region.is_stencil;
+      part.relative_separator = relative_separator(cut);
     };
     team.share_parts(2, complete);
     return sides;

@@ -9,15 +9,19 @@ namespace palmette::order_detail {
 
 /// Nested dissection: length n, the vertex at each place.
 ///
-/// Each region is coarsened and its coarsest graph is cut twice; the better cut is improved on the way back.
-/// The two sides are dissected in the same way until they are small. Small regions are ordered by minimum
-/// degree, which takes the separators around them into account, and separators come after the regions that
-/// they separate. A region without a good separator stays whole. The threads of the team share the branches
-/// of the tree and the coarsening of the whole graph; the order depends on the graph alone.
-/// @param largest_whole  regions of at most this many vertices are not cut
+/// Each region is cut in two ways, and the better cut is taken: it is coarsened, and a cut of the coarsest
+/// graph is improved on the way back; and the best level of some breadth-first searches is improved. Graphs
+/// for which levels win on the whole and in each region, as for stencils of neighbours along the axes, are
+/// cut by levels alone, and no region of theirs is left whole before it is small. Where levels have lost
+/// three times in a row, they are not tried any more. The two sides are dissected in the same way until they
+/// are small. Small regions are ordered by minimum degree, which takes the separators around them into
+/// account, and separators come after the regions that they separate. A region without a good separator
+/// stays whole. The threads of the team share the branches of the tree and the coarsening of the whole graph;
+/// the order depends on the graph alone.
+/// @param largest_whole  regions of at most this many vertices are not cut, unless of a stencil
 /// @throws MemoryError
 /// @cost O((n + edges)·log n) in practice; memory about 4 × the graph
-/// @source [George 1973]; [Karypis and Kumar 1998];
+/// @source [George 1973]; [Karypis and Kumar 1998]; [George and Liu 1978] for cuts by distance;
 ///         [Pellegrini et al. 2000] for minimum degree with a halo
 std::vector<index_t> dissection_order(const Graph& graph, index_t largest_whole, ThreadTeam& team);
 

@@ -13,7 +13,6 @@ namespace {
 constexpr std::size_t idle_moves_for_each = 2;
 constexpr std::size_t fewest_idle_moves = 15, most_idle_moves = 600;
 constexpr int passes_after_growth = 6;
-constexpr double price_of_uneven_sides = 0.25;
 
 /// The figures of a cut without its lists.
 struct CutWeights {
@@ -25,7 +24,7 @@ struct CutWeights {
   double price() const {
     const double uneven = static_cast<double>(side[0] - side[1]) /
                           static_cast<double>(std::max<offset_t>(side[0] + side[1], 1));
-    return static_cast<double>(separator) * (1 + price_of_uneven_sides * uneven * uneven);
+    return static_cast<double>(separator) * (1 + uneven * uneven);
   }
   bool is_better_than(const CutWeights& other, offset_t allowed) const {
     const offset_t over = excess(allowed), other_over = other.excess(allowed);
@@ -176,15 +175,14 @@ void SeparatorSearch::grow(Cut& cut, index_t seed) {
   end_pass(cut);
 }
 
-Cut SeparatorSearch::begin(const LevelGraph& graph, std::uint64_t name, int sweeps) {
+Cut SeparatorSearch::begin(const LevelGraph& graph, std::uint64_t name) {
   Cut cut;
   cut.side.assign(graph.n, Side::second);
   for (const index_t weight : graph.weight) cut.side_weight[1] += weight;
   if (graph.n == 0) return cut;
   work_on(graph, cut);
-  index_t seed = static_cast<index_t>(scramble(name) % static_cast<std::uint64_t>(graph.n));
-  for (int sweep = 0; sweep < sweeps; ++sweep) seed = farthest_from(seed, graph);
-  grow(cut, seed);
+  const auto chosen = static_cast<index_t>(scramble(name) % static_cast<std::uint64_t>(graph.n));
+  grow(cut, farthest_from(chosen, graph));
   improve(graph, cut, passes_after_growth);
   return cut;
 }

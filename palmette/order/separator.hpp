@@ -24,9 +24,9 @@ struct Cut {
   offset_t heaviest_allowed() const { return total() * 13 / 20; }
 };
 
-/// The cut with the smaller separator · (1 + d²/4) is better, where d is the difference of the sides over
-/// their sum: uneven sides are accepted for a separator that is shorter by a few percent. A side that is too
-/// heavy is worse than any separator.
+/// The cut with the smaller separator · (1 + d²) is better, where d is the difference of the sides over their
+/// sum: uneven sides are accepted for a separator that is shorter by a few percent. A side that is too heavy
+/// is worse than any separator.
 /// @source [Ashcraft and Liu 1998], §2, for the form of the price
 bool is_better(const Cut& one, const Cut& other);
 
@@ -42,11 +42,10 @@ class SeparatorSearch {
  public:
   /// Grow the first side from one vertex until the sides are even, always by the vertex that adds least to
   /// the separator, and improve the cut.
-  /// @param name  determines the first vertex
-  /// @param sweeps  how often the first vertex is replaced by one that is farthest from it: balls around
-  ///   vertices inside a mesh have larger borders than those around its corners
+  /// @param name  determines the first vertex: one that is farthest from a vertex chosen at random, since
+  ///   balls around vertices inside a mesh have larger borders than those around its corners
   /// @cost O(edges) @source [Karypis and Kumar 1998], §3.2, for edge separators
-  Cut begin(const LevelGraph& graph, std::uint64_t name, int sweeps);
+  Cut begin(const LevelGraph& graph, std::uint64_t name);
   /// Make passes to the two sides in turn, until two passes bring no improvement or `passes` are done.
   /// @cost each pass O(edges) at most, in practice O(edges at the separator)
   void improve(const LevelGraph& graph, Cut& cut, int passes);
