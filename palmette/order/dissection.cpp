@@ -136,9 +136,9 @@ class Dissection {
     }
   }
 
-  /// Stencils are worth cutting to the end whatever was asked for: their cuts are cheap and better.
+  /// Stencils are worth cutting further, whatever was asked for: their cuts are cheap and better.
   bool is_leaf(const Region& region) const {
-    const index_t largest = region.is_stencil ? std::min(largest_whole_, small_region) : largest_whole_;
+    const index_t largest = region.is_stencil ? std::min(largest_whole_, stencil_region) : largest_whole_;
     return region.stays_whole || region.size() <= largest || region.depth > deepest;
   }
 

@@ -310,14 +310,16 @@ TEST(Dissection, of_cubes_fills_less_than_the_library_s) {
   }
 }
 
-TEST(Dissection, cuts_stencils_to_the_end_where_other_graphs_are_left_to_minimum_degree) {
+TEST(Dissection, cuts_stencils_further_where_other_graphs_are_left_to_minimum_degree) {
   ThreadTeam team(2);
-  const auto entries_of = [&](const Graph& graph, index_t largest_whole) {
-    return fill_count(graph, dissection_order(graph, largest_whole, team)).entries;
+  const auto order_of = [&](const Graph& graph, index_t largest_whole) {
+    return dissection_order(graph, largest_whole, team);
   };
-  const Graph stencil = graph_of_problem("poisson2d5", 60), triangles = graph_of_problem("poisson2d9", 60);
-  EXPECT_EQ(entries_of(stencil, 1000), entries_of(stencil, small_region));
-  EXPECT_NE(entries_of(triangles, 1000), entries_of(triangles, small_region));
+  const Graph stencil = graph_of_problem("poisson2d5", 80), triangles = graph_of_problem("thermal2d", 6400);
+  const index_t larger = 2 * stencil_region;  // than the sides of the first cut
+  EXPECT_EQ(order_of(stencil, larger), order_of(stencil, stencil_region));
+  EXPECT_NE(order_of(triangles, larger), order_of(triangles, stencil_region));
+  EXPECT_NE(order_of(stencil, stencil_region), order_of(stencil, small_region));
 }
 
 /// Both graphs in one, with an edge from each of the last vertices of the first to one of the first
