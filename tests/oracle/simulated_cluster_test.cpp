@@ -171,7 +171,8 @@ TEST(simulate_solve, ranks_with_workers_have_the_same_answer_and_the_predicted_t
       const auto cluster = with_workers(workers, 2);
       const SimulatedSolve found = simulated(system, given, cluster);
       EXPECT_EQ(found.backward_error, error);
-      EXPECT_LE(found.run.seconds, 1.03 * before) << workers;  // ten exhaust the rank
+      // Ten exhaust the rank; of more, those with less urgent tasks take their share from the others.
+      EXPECT_LE(found.run.seconds, (workers > 10 ? 1.1 : 1.0) * before) << workers;
       before = found.run.seconds;
       if (ranks.layers > 1) continue;
       EXPECT_NEAR(found.run.seconds / predicted(system, given, *cluster).seconds, 1, 0.03) << workers;
