@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 #include <numeric>
+#include <utility>
 
 #include "palmette/order/distance_levels.hpp"
 #include "palmette/order/minimum_degree.hpp"
@@ -95,7 +96,7 @@ Cut find_cut(Region& region, const Graph& graph, Workbench& bench, ThreadTeam& t
   const bool won = is_better(level, found);
   region.is_stencil = won && (region.depth == 0 || region.is_stencil);
   region.losses = won ? 0 : region.losses + 1;
-  return won ? level : found;
+  return won ? std::move(level) : std::move(found);
 }
 
 class Dissection {
