@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "palmette/order/scramble.hpp"
+#include "palmette/order/vertex_queue.hpp"
 
 namespace palmette::order_detail {
 namespace {
@@ -19,57 +20,6 @@ constexpr int near_steps = 3, far_steps = 6;  // radii of the balls around a ver
 constexpr int most_balls = 64, fewest_balls = 8;
 constexpr offset_t most_in_balls = 20000;  // vertices of all balls; those of a plane's mesh have 8,000
 
-/// Prefetch the lists that are read soon, in a loop over order[0 … count) that is at `at`.
-PALMETTE_INLINE inline void prefetch_lists(const Graph& graph, const index_t* order, index_t at,
-                                           index_t count) {
-  constexpr index_t lists_ahead = 8, starts_ahead = 16;
-  if (at + starts_ahead < count) __builtin_prefetch(&graph.start[order[at + starts_ahead]]);
-  if (at + lists_ahead < count)
-    __builtin_prefetch(graph.neighbour.data() + graph.start[order[at + lists_ahead]]);
-}
-
-/// Vertices in the order in which they are reached: the queue tells early which lists will be read.
-class Queue {
- public:
-  explicit Queue(const Graph& graph) : graph_(graph), reached_(graph.n), seen_(graph.n, 0) {}
-
-  bool has_seen(index_t vertex) const { return seen_[vertex] != 0; }
-  void push(index_t vertex) {
-    seen_[vertex] = 1;
-    reached_[count_++] = vertex;
-  }
-  void clear() {
-    for (index_t at = 0; at < count_; ++at) seen_[reached_[at]] = 0;
-    begin_ = count_ = 0;
-  }
-  bool is_waiting() const { return begin_ < count_; }
-  /// Reach the neighbours of all vertices that are waiting now.
-  void advance() {
-    for (const index_t end = count_; begin_ < end; ++begin_) visit(begin_);
-  }
-  index_t count() const { return count_; }
-  index_t last() const { return reached_[count_ - 1]; }
-  std::vector<index_t> take() { return std::move(reached_); }
-
- private:
-  void visit(index_t at) {
-    prefetch_lists(graph_, reached_.data(), at, count_);
-    const index_t vertex = reached_[at];
-    for (offset_t edge = graph_.start[vertex]; edge < graph_.start[vertex + 1]; ++edge)
-      if (const index_t other = graph_.neighbour[edge]; seen_[other] == 0) push(other);
-  }
-
-  const Graph& graph_;
-  std::vector<index_t> reached_;  // the first count_ are in use
-  std::vector<char> seen_;
-  index_t begin_ = 0, count_ = 0;
-};
-
-index_t sampled_vertex(index_t sample, const Graph& graph) {
-  return static_cast<index_t>(scramble(static_cast<std::uint64_t>(sample)) %
-                              static_cast<std::uint64_t>(graph.n));
-}
-
 /// A search from one vertex.
 struct Sweep {
   std::vector<index_t> within;  // number of vertices within each distance of the first one
@@ -78,7 +28,7 @@ struct Sweep {
 
 /// @param most  distances to visit
 Sweep sweep_from(index_t start, const Graph& graph, std::size_t most) {
-  Queue queue(graph);
+  VertexQueue queue(graph);
   queue.push(start);
   Sweep sweep;
   sweep.within.push_back(1);
@@ -113,12 +63,12 @@ double growth_dimension(const Graph& graph) {
 /// The median of all balls: some meshes have a few edges that are far longer than the others.
 double local_dimension(const Graph& graph) {
   if (graph.n == 0) return 0;
-  Queue queue(graph);
+  VertexQueue queue(graph);
   std::vector<double> growth;
   offset_t visited = 0;
   for (int ball = 0; ball < most_balls && (ball < fewest_balls || visited < most_in_balls); ++ball) {
     queue.clear();
-    queue.push(sampled_vertex(ball, graph));
+    queue.push(scrambled_index(static_cast<std::uint64_t>(ball), graph.n));
     index_t near = 1;
     for (int step = 1; step <= far_steps; ++step) {
       queue.advance();
@@ -137,7 +87,7 @@ bool is_scattered(const Graph& graph) {
   if (graph.n < fewest_scattered) return false;
   offset_t edges = 0, long_edges = 0;
   for (index_t sample = 0; sample < samples; ++sample) {
-    const index_t vertex = sampled_vertex(sample, graph);
+    const index_t vertex = scrambled_index(static_cast<std::uint64_t>(sample), graph.n);
     edges += graph.degree(vertex);
     for (offset_t edge = graph.start[vertex]; edge < graph.start[vertex + 1]; ++edge)
       long_edges += std::abs(graph.neighbour[edge] - vertex) > far_apart;
@@ -146,7 +96,7 @@ bool is_scattered(const Graph& graph) {
 }
 
 std::vector<index_t> breadth_first_order(const Graph& graph) {
-  Queue queue(graph);
+  VertexQueue queue(graph);
   for (index_t vertex = 0; vertex < graph.n; ++vertex) {
     if (queue.has_seen(vertex)) continue;
     queue.push(vertex);

@@ -43,7 +43,6 @@ struct Region {
 /// Memory that one thread reuses.
 struct Workbench {
   SeparatorSearch search;
-  DistanceLevels distances;
   HaloMinimumDegree minimum_degree;
 };
 
@@ -84,7 +83,7 @@ Cut find_cut(Region& region, const Graph& graph, Workbench& bench, ThreadTeam& t
   };
   if (region.losses >= most_losses) return by_hierarchy();
   const LevelGraph finest = finest_level(graph);
-  Cut level = bench.distances.best_cut(finest, 16 * region.name + 7);
+  Cut level = cut_by_distance(finest, 16 * region.name + 7);
   if (region.is_stencil) {
     bench.search.improve(finest, level, passes_on_a_level);
     if (relative_separator(level) <= usual_growth * region.relative_separator) return level;

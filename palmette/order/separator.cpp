@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "palmette/order/scramble.hpp"
+#include "palmette/order/vertex_queue.hpp"
 
 namespace palmette::order_detail {
 namespace {
@@ -37,16 +38,10 @@ struct CutWeights {
 
 /// A vertex to which no way is longer from `start`.
 index_t farthest_from(index_t start, const LevelGraph& graph) {
-  std::vector<index_t> reached = {start};
-  std::vector<char> seen(graph.n, 0);
-  seen[start] = 1;
-  for (std::size_t at = 0; at < reached.size(); ++at)
-    for (const index_t other : graph.neighbours(reached[at]))
-      if (!seen[other]) {
-        seen[other] = 1;
-        reached.push_back(other);
-      }
-  return reached.back();
+  VertexQueue queue(graph);
+  queue.push(start);
+  while (queue.is_waiting()) queue.advance();
+  return queue.last();
 }
 
 }  // namespace
@@ -181,8 +176,7 @@ Cut SeparatorSearch::begin(const LevelGraph& graph, std::uint64_t name) {
   for (const index_t weight : graph.weight) cut.side_weight[1] += weight;
   if (graph.n == 0) return cut;
   work_on(graph, cut);
-  const auto chosen = static_cast<index_t>(scramble(name) % static_cast<std::uint64_t>(graph.n));
-  grow(cut, farthest_from(chosen, graph));
+  grow(cut, farthest_from(scrambled_index(name, graph.n), graph));
   improve(graph, cut, passes_after_growth);
   return cut;
 }

@@ -114,13 +114,12 @@ TEST(Separators, leave_no_edge_between_the_sides_and_count_their_weights) {
 }
 
 TEST(DistanceLevels, leave_no_edge_between_the_sides_and_count_their_weights) {
-  DistanceLevels levels;  // reused, so that nothing of one graph may be left for the next
   for (const NamedMatrix& named : larger_matrices()) {
     SCOPED_TRACE(named.name);
     Graph graph = graph_of(named.matrix);
     for (index_t vertex = 0; vertex < graph.n; ++vertex) graph.weight.push_back(1 + vertex % 3);
     const LevelGraph level = finest_level(graph);
-    for (const std::uint64_t name : {1, 2, 3}) expect_sound(levels.best_cut(level, name), level);
+    for (const std::uint64_t name : {1, 2, 3}) expect_sound(cut_by_distance(level, name), level);
   }
 }
 
@@ -129,7 +128,7 @@ TEST(DistanceLevels, cut_a_cube_diagonally) {
   // side².
   const index_t side = 20;
   const Graph graph = graph_of(cube(side));
-  const Cut cut = DistanceLevels().best_cut(finest_level(graph), 5);
+  const Cut cut = cut_by_distance(finest_level(graph), 5);
   EXPECT_LE(cut.separator_weight, 0.76 * side * side);
   EXPECT_LE(cut.heavier(), cut.heaviest_allowed());
 }
@@ -137,9 +136,8 @@ TEST(DistanceLevels, cut_a_cube_diagonally) {
 TEST(DistanceLevels, begin_far_out_wherever_the_search_begins) {
   // A path is cut near its middle, at one vertex, for any name.
   const Graph graph = graph_of(path(1001));
-  DistanceLevels levels;
   for (std::uint64_t name = 0; name < 20; ++name) {
-    const Cut cut = levels.best_cut(finest_level(graph), name);
+    const Cut cut = cut_by_distance(finest_level(graph), name);
     EXPECT_EQ(cut.separator, std::vector<index_t>{500}) << name;
   }
 }
