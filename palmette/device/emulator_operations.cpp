@@ -35,7 +35,8 @@ using PutOnItsWay = std::list<Put>::iterator;
 /// Takes a put off the network if all of it has arrived. @returns the next one
 PutOnItsWay end_put(PutOnItsWay put) {
   if (put->left > 0 || !put->is_signalled) return std::next(put);
-  if (--put->lane->in_flight == 0 && put->lane->state == State::quiet) make_runnable(*put->lane);
+  Lane* const lane = put->lane;
+  if (lane != nullptr && --lane->in_flight == 0 && lane->state == State::quiet) make_runnable(*lane);
   return world->network.erase(put);
 }
 

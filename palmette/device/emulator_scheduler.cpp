@@ -163,9 +163,17 @@ void end_block(Block& block, const Lane& last) {
   w.blocks.remove_if([&](const Block& one) { return &one == &block; });
 }
 
+/// What the thread did not wait for arrives all the same, for nobody: fiber_main has reported it.
+void give_up_puts(Lane& lane) {
+  if (lane.in_flight == 0) return;
+  for (Put& put : world->network)
+    if (put.lane == &lane) put.lane = nullptr;
+}
+
 void end_lane(Lane& lane) {
   Block& block = *lane.block;
   ++world->events.waits_ended;
+  give_up_puts(lane);
   hide_delayed_stores();
   free_stacks.push_back(lane.stack);
   block.warps[lane.index / 32].ended |= 1u << (lane.index & 31);

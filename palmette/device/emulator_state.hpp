@@ -187,7 +187,7 @@ struct Put {
   int bytes;
   char* signal;
   Signal value;
-  Lane* lane;
+  Lane* lane;              ///< null: it has ended
   VectorClock clock;       ///< of the thread when it called put
   int id;
   int left;                ///< words that have not arrived

@@ -127,5 +127,33 @@ TEST_F(Networks, ranks_join_by_an_id_of_this_process) {
   EXPECT_THROW((void)join_network(devices_[0], foreign, 0, 2), DeviceError);
 }
 
+/// Blocks of device 0 come and go, so that memory of a block that has ended is used again while its puts are
+/// still on their way; each block of device 1 waits for one of them.
+TEST_F(Networks, puts_arrive_after_their_threads_have_ended_without_quiet) {
+  using namespace emulate;
+  constexpr int blocks = 200;
+  for (int seed = 1; seed <= 20; ++seed) {
+    reset_memory(2);
+    const std::vector<std::int64_t> ones(blocks, 1);
+    std::int64_t* const values = upload(ones);
+    auto* const signals = allocate_array<Signal>(blocks);
+    const auto put = [=] {
+      std::int64_t* const value = values + block();
+      if (thread() == 0) put_signal(value, value, 8, signals + block(), 1, 1);
+    };
+    const auto wait = [=] {
+      if (thread() != 0) return;
+      wait_signal(on_device(signals + block(), 1), 1);
+      load(on_device(values + block(), 1), Order::relaxed, Scope::device);
+    };
+    Options options;
+    options.seed = static_cast<std::uint64_t>(seed);
+    options.devices = 2;
+    const Report report = run({{0, blocks, 32, 0, put}, {1, blocks, 32, 0, wait}}, options);
+    EXPECT_EQ(report.errors, std::vector<std::string>{"a thread ends without quiet behind what it has put"});
+    EXPECT_EQ(std::vector(on_device(values, 1), on_device(values, 1) + blocks), ones);
+  }
+}
+
 }  // namespace
 }  // namespace palmette
