@@ -30,6 +30,9 @@ inline constexpr int register_bytes = 32;
 inline constexpr int register_bytes = 16;
 #endif
 
+/// Of a line of the caches, on all processors that we know.
+inline constexpr int line_bytes = 64;
+
 /// Number of scalars of type T that fill one register.
 template <class T>
 inline constexpr int full_width = register_bytes / static_cast<int>(sizeof(T)) > 0

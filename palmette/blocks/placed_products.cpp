@@ -18,11 +18,8 @@ using tiles::Right;
 using tiles::tile_registers;
 using tiles::tile_rows;
 
-constexpr std::size_t line_bytes = 64;
-
 template <class T>
-inline constexpr index_t line_entries = static_cast<index_t>(std::max<std::size_t>(1,
-                                                                                   line_bytes / sizeof(T)));
+inline constexpr index_t line_entries = std::max(1, lanes::line_bytes / static_cast<int>(sizeof(T)));
 
 /// Prefetch `count` entries from `from` on.
 template <class T>

@@ -16,20 +16,27 @@ using lanes::unrolled;
 template <class T>
 constexpr int chunk = lanes::full_width<T>;
 
+/// Whether there are 16 registers, and products are added without another one (AVX2): then twelve sums of
+/// real numbers, three registers of right-hand sides and an entry fill them.
+template <class T>
+constexpr bool fills_sixteen = lanes::register_bytes == 32 && !is_complex_v<T>;
 /// Number of sums that fit into the registers next to their operands; a complex sum takes two.
 template <class T>
-constexpr int tile_sums = (lanes::register_bytes == 64 ? 24 : 10) / (is_complex_v<T> ? 2 : 1);
+constexpr int tile_sums =
+    fills_sixteen<T> ? 12 : (lanes::register_bytes == 64 ? 24 : 10) / (is_complex_v<T> ? 2 : 1);
 /// Number of vector registers that hold sums and right-hand sides, next to an entry.
 template <class T>
 constexpr int most_vectors = (lanes::register_bytes == 64 ? 31 : 14) / (is_complex_v<T> ? 2 : 1);
-/// Number of registers of right-hand sides that are processed together. All of a block's, where the panel's
-/// columns are few: each row is then touched once. With many columns, rows of x pass through the first-level
-/// cache for each tile, so that tiles are to be high. A block has at most eight registers of doubles, and
-/// four of floats.
+/// Number of registers of right-hand sides that are processed together where the panel's columns are many:
+/// rows of x pass through the first-level cache for each tile, so that tiles are to be high.
+template <class T>
+constexpr int most_registers_wide = lanes::register_bytes == 64 ? 4 : fills_sixteen<T> ? 3 : 2;
+/// The same where they are few. All of a block's, if there are registers enough: each row is then touched
+/// once. A block has at most eight registers of doubles of 64 bytes, and four of floats.
 template <class T>
 constexpr int most_registers =
-    lanes::register_bytes < 64 ? 2 : !is_complex_v<T> && sizeof(T) == sizeof(double) ? 8 : 4;
-constexpr int most_registers_wide = lanes::register_bytes == 64 ? 4 : 2;
+    lanes::register_bytes == 64 && !is_complex_v<T> && sizeof(T) == sizeof(double) ? 8
+                                                                                   : most_registers_wide<T>;
 
 /// The first of the numbers of rows (or columns) whose sums, with `Registers` registers of right-hand sides,
 /// fit into the registers; else 1.
@@ -334,11 +341,11 @@ inline void over_groups(index_t stride, Use&& use) {
   } else {
     const auto call = [&]<int Registers>(auto&& self, index_t first, index_t count) {
       if (count == Registers) return use.template operator()<Width, Registers>(first);
-      constexpr int fewer = Registers == 7 ? most_registers_wide : Registers - 1;
+      constexpr int fewer = Registers == 7 ? most_registers_wide<T> : Registers - 1;
       if constexpr (fewer > 0) self.template operator()<fewer>(self, first, count);
     };
     index_t registers = stride / Width;
-    const index_t most = registers == 7 || registers == 8 ? Most : std::min(Most, most_registers_wide);
+    const index_t most = registers == 7 || registers == 8 ? Most : std::min(Most, most_registers_wide<T>);
     index_t groups = (registers + most - 1) / most;
     for (index_t first = 0; registers > 0; --groups) {
       const index_t count = (registers + groups - 1) / groups;
@@ -375,7 +382,7 @@ bool is_narrow(index_t columns, index_t stride) {
 template <class T, class Use>
 void over_groups_of(index_t columns, index_t stride, Use&& use) {
   if (is_narrow<T>(columns, stride)) over_groups<T, most_registers<T>>(stride, use);
-  else over_groups<T, most_registers_wide>(stride, use);
+  else over_groups<T, most_registers_wide<T>>(stride, use);
 }
 
 }  // namespace
@@ -397,8 +404,9 @@ void multiply_rhs(const RhsPanel<T>& a, RhsRows<const T> x, IntoRows into, const
     RhsPanel<T> part = a;
     part.values += first;
     part.rows = rows;
-    // The next chunk of a column-major panel is one line of each column, which hardware does not predict.
-    if (a.ld > 0) part.ahead = chunk<T>;
+    // What follows a chunk of a column-major panel is the next line of each column, which hardware does not
+    // predict.
+    if (a.ld > 0) part.ahead = std::max<offset_t>(chunk<T>, lanes::line_bytes / offset_t{sizeof(T)});
     const RowPlaces at{places.start + first, places.list != nullptr ? places.list + first : nullptr, rows};
     over_groups_of<T>(a.cols, x.stride, [&]<int Width, int Registers>(index_t rhs) {
       Tile<T, Width, Registers>::multiply(part, rhs_from(x, rhs), into, at, rhs_from(out, rhs));

@@ -111,8 +111,7 @@ inline constexpr offset_t streamed_bytes = offset_t{1} << 21;
 /// registers would write parts of lines.
 template <class T>
 inline bool pays_to_stream(offset_t scalars) {
-  constexpr std::size_t line_bytes = 64;
-  return sizeof(typename RhsBlock<T>::Vector) == line_bytes &&
+  return sizeof(typename RhsBlock<T>::Vector) == lanes::line_bytes &&
          scalars * static_cast<offset_t>(sizeof(T)) >= streamed_bytes;
 }
 /// Whether whole registers are aligned at `first` and in steps of `step` scalars from there.

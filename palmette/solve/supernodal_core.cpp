@@ -22,9 +22,11 @@ template <class T>
 constexpr offset_t rows_fetched_ahead = 16384 / offset_t{sizeof(T)};
 
 /// Up to so many right-hand sides are kept apart, a vector each, and pass each supernode one after another,
-/// so all but the first find its panel in cache: side by side they would fill half a register at most, and
-/// move from and to the caller's columns one by one. `with_vectors` has a case for each number up to four.
-index_t most_apart(int scalar_bytes) { return std::clamp<index_t>(packed_rows(scalar_bytes) / 2, 1, 4); }
+/// so all but the first find its panel in cache: side by side they would fill half a line at most, where a
+/// whole one is fetched. `with_vectors` has a case for each number up to four.
+index_t most_apart(int scalar_bytes) {
+  return std::clamp<index_t>(lanes::line_bytes / 2 / scalar_bytes, 1, 4);
+}
 index_t stride_of(int scalar_bytes, index_t num_rhs) {
   return sides_apart(scalar_bytes, num_rhs) == num_rhs ? 1 : padded_rhs(scalar_bytes, num_rhs);
 }
