@@ -146,7 +146,8 @@ std::vector<Piece> pieces_of(const Half& half) {
 
 typedef double Line __attribute__((vector_size(64), aligned(8)));
 
-Line line_at(const double* from) { return *reinterpret_cast<const Line*>(from); }
+/// Vectors longer than a register are not returned: processors differ in how.
+void add_line(const double* from, Line& sum) { sum += *reinterpret_cast<const Line*>(from); }
 
 /// How a loop reads.
 struct Loop {
@@ -178,7 +179,7 @@ struct Sums {
     const auto add = [&](offset_t c) {
       const double* const from = piece.data + (column + c) * piece.ld + row;
       if (ahead != 0) __builtin_prefetch(from + ahead, 0, 2);
-      line[c] += line_at(from);
+      add_line(from, line[c]);
     };
     if (columns == group_columns)
       for (offset_t c = 0; c < group_columns; ++c) add(c);
@@ -191,7 +192,7 @@ struct Sums {
       for (int k = 0; k < 8; ++k) {
         if (row + line_entries > piece.rows) break;
         if (ahead != 0) __builtin_prefetch(piece.data + row + ahead, 0, 2);
-        line[k] += line_at(piece.data + row);
+        add_line(piece.data + row, line[k]);
         row += line_entries;
       }
   }
@@ -202,7 +203,7 @@ struct Sums {
         if (row < line_entries) break;
         row -= line_entries;
         if (ahead != 0) __builtin_prefetch(piece.data + row - ahead, 0, 2);
-        line[k] += line_at(piece.data + row);
+        add_line(piece.data + row, line[k]);
       }
   }
   /// All columns of a panel one after the other, up or down.
