@@ -115,13 +115,19 @@ std::vector<index_t> order_core(const Graph& graph, const Dissect& dissect) {
   return order;
 }
 
-std::vector<index_t> dissect_ours(const Graph& graph, index_t largest_whole, ThreadTeam& team) {
-  return order_core(graph, [&](const Graph& part) { return dissection_order(part, largest_whole, team); });
+Dissected dissect_ours(const Graph& graph, index_t largest_whole, ThreadTeam& team) {
+  bool is_stencil = false;
+  std::vector<index_t> order = order_core(graph, [&](const Graph& part) {
+    Dissected made = dissection_order(part, largest_whole, team);
+    is_stencil = made.is_stencil;
+    return std::move(made.order);
+  });
+  return {std::move(order), is_stencil};
 }
 
-std::vector<index_t> dissect(const Graph& graph, OrderingMethod method, ThreadTeam& team) {
+Dissected dissect(const Graph& graph, OrderingMethod method, ThreadTeam& team) {
   if (method == OrderingMethod::nd) return dissect_ours(graph, small_region, team);
-  return method == OrderingMethod::metis ? order_core(graph, metis_order) : order_core(graph, scotch_order);
+  return {order_core(graph, method == OrderingMethod::metis ? metis_order : scotch_order)};
 }
 
 void require_available(OrderingMethod method) {
@@ -173,16 +179,17 @@ Mesh mesh_of(const Graph& graph, const Graph& merged) {
 struct Candidate {
   FillOrder order;
   double flops = 0;
+  bool is_stencil = false;  ///< cut by distances, which METIS does not do
 };
 
 Candidate dissection_of(const Graph& graph, const MergedGraph& merged, OrderingMethod method,
                         ThreadTeam& team) {
   const Graph& small = merged.graph_of(graph);
-  std::vector<index_t> order = dissect(small, method, team);
+  auto [order, is_stencil] = dissect(small, method, team);
   // Vertices with the same neighbours need not be told apart to count.
   const bool counts_small = !merged.merged || merged.alike;
   const double flops = counts_small ? fill_count(small, order).flops : 0;
-  Candidate made{{method, merged.expand(std::move(order))}, flops};
+  Candidate made{{method, merged.expand(std::move(order))}, flops, is_stencil};
   if (!counts_small) made.flops = fill_count(graph, made.order.order).flops;
   return made;
 }
@@ -193,7 +200,7 @@ Candidate best_of_ours(const Graph& graph, const MergedGraph& merged, ThreadTeam
   switch (mesh_of(graph, small)) {
     case Mesh::space: return dissection_of(graph, merged, OrderingMethod::nd, team);
     case Mesh::plane:  // far too few flops for a second opinion: not counted
-      return {{OrderingMethod::nd, merged.expand(dissect_ours(small, plane_region, team))}, 0};
+      return {{OrderingMethod::nd, merged.expand(dissect_ours(small, plane_region, team).order)}, 0};
     case Mesh::none: break;
   }
   AmdOrder amd = amd_order(graph);
@@ -207,12 +214,13 @@ Candidate best_of_ours(const Graph& graph, const MergedGraph& merged, ThreadTeam
   return dissected.flops < best.flops ? std::move(dissected) : std::move(best);
 }
 
-/// The order with the fewer flops: ours or, if trying METIS may pay, that of METIS.
+/// The order with the fewer flops: ours or, if trying METIS may pay, that of METIS, which has more on
+/// stencils.
 FillOrder order_automatically(const Graph& graph, ThreadTeam& team) {
   const MergedGraph merged = merge(graph);
   const Graph& small = merged.graph_of(graph);
   Candidate best = best_of_ours(graph, merged, team);
-  if (has_metis() &&
+  if (has_metis() && !best.is_stencil &&
       best.flops >= flops_for_second_opinion * static_cast<double>(small.n + small.start.back())) {
     Candidate second = dissection_of(graph, merged, OrderingMethod::metis, team);
     if (second.flops < best.flops) best = std::move(second);
@@ -237,7 +245,7 @@ FillOrder order_as_numbered(const Graph& graph, OrderingMethod method, ThreadTea
     case OrderingMethod::metis:
     case OrderingMethod::scotch: {
       const MergedGraph merged = merge(graph);
-      return {method, merged.expand(dissect(merged.graph_of(graph), method, team))};
+      return {method, merged.expand(dissect(merged.graph_of(graph), method, team).order)};
     }
     default: return {OrderingMethod::natural, identity_order(graph.n)};
   }

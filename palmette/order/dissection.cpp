@@ -104,7 +104,7 @@ class Dissection {
       : largest_whole_(largest_whole), team_(team), alone_(1), benches_(team.size()),
         whole_(finest_level(graph)), order_(graph.n) {}
 
-  std::vector<index_t> order(const Graph& graph) {
+  Dissected order(const Graph& graph) {
     auto root = std::make_unique<Region>();
     root->vertex.resize(graph.n);
     std::iota(root->vertex.begin(), root->vertex.end(), 0);
@@ -113,12 +113,13 @@ class Dissection {
     else
       for (std::unique_ptr<Region>& side : cut(*root, graph, benches_[0], team_))
         begun.push_back(std::move(side));
+    const bool is_stencil = root->is_stencil;
     root.reset();
     share_work<std::shared_ptr<Region>>(
         team_, begun, [&](const std::shared_ptr<Region>& region, int thread, const auto& hand_over) {
           dissect(*region, benches_[thread], hand_over);
         });
-    return std::move(order_);
+    return {std::move(order_), is_stencil};
   }
 
  private:
@@ -205,7 +206,7 @@ class Dissection {
 
 }  // namespace
 
-std::vector<index_t> dissection_order(const Graph& graph, index_t largest_whole, ThreadTeam& team) {
+Dissected dissection_order(const Graph& graph, index_t largest_whole, ThreadTeam& team) {
   return Dissection(graph, largest_whole, team).order(graph);
 }
 

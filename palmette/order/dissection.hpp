@@ -7,7 +7,12 @@
 
 namespace palmette::order_detail {
 
-/// Nested dissection: length n, the vertex at each place.
+struct Dissected {
+  std::vector<index_t> order;  ///< length n: the vertex at each place
+  bool is_stencil = false;     ///< a level of a search was the better cut of the whole graph
+};
+
+/// Nested dissection.
 ///
 /// Each region is cut in two ways, and the better cut is taken: it is coarsened, and a cut of the coarsest
 /// graph is improved on the way back; and the best level of some breadth-first searches is improved. Graphs
@@ -23,7 +28,7 @@ namespace palmette::order_detail {
 /// @cost O((n + edges)·log n) in practice; memory about 4 × the graph
 /// @source [George 1973]; [Karypis and Kumar 1998]; [George and Liu 1978] for cuts by distance;
 ///         [Pellegrini et al. 2000] for minimum degree with a halo
-std::vector<index_t> dissection_order(const Graph& graph, index_t largest_whole, ThreadTeam& team);
+Dissected dissection_order(const Graph& graph, index_t largest_whole, ThreadTeam& team);
 
 /// Regions that minimum degree orders at least as well as further cuts would, and faster.
 inline constexpr index_t small_region = 200;

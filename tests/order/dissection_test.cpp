@@ -311,13 +311,24 @@ TEST(Dissection, of_cubes_fills_less_than_the_library_s) {
 TEST(Dissection, cuts_stencils_further_where_other_graphs_are_left_to_minimum_degree) {
   ThreadTeam team(2);
   const auto order_of = [&](const Graph& graph, index_t largest_whole) {
-    return dissection_order(graph, largest_whole, team);
+    return dissection_order(graph, largest_whole, team).order;
   };
   const Graph stencil = graph_of_problem("poisson2d5", 80), triangles = graph_of_problem("thermal2d", 6400);
   const index_t larger = 2 * stencil_region;  // than the sides of the first cut
   EXPECT_EQ(order_of(stencil, larger), order_of(stencil, stencil_region));
   EXPECT_NE(order_of(triangles, larger), order_of(triangles, stencil_region));
   EXPECT_NE(order_of(stencil, stencil_region), order_of(stencil, small_region));
+}
+
+TEST(Dissection, knows_stencils) {
+  ThreadTeam team(2);
+  const auto is_stencil = [&](const Graph& graph) {
+    return dissection_order(graph, small_region, team).is_stencil;
+  };
+  EXPECT_TRUE(is_stencil(graph_of(cube(12))));
+  EXPECT_TRUE(is_stencil(graph_of_problem("poisson2d5", 60)));
+  EXPECT_FALSE(is_stencil(graph_of_problem("poisson3d27", 12)));
+  EXPECT_FALSE(is_stencil(graph_of_problem("thermal2d", 6400)));
 }
 
 /// Both graphs in one, with an edge from each of the last vertices of the first to one of the first
