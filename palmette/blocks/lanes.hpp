@@ -32,6 +32,8 @@ inline constexpr int register_bytes = 16;
 
 /// Of a line of the caches, on all processors that we know.
 inline constexpr int line_bytes = 64;
+template <class T>
+inline constexpr index_t line_entries = line_bytes / static_cast<int>(sizeof(T));
 
 /// Number of scalars of type T that fill one register.
 template <class T>

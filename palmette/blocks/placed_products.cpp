@@ -14,12 +14,10 @@
 namespace palmette {
 namespace {
 
+using lanes::line_entries;
 using tiles::Right;
 using tiles::tile_registers;
 using tiles::tile_rows;
-
-template <class T>
-inline constexpr index_t line_entries = std::max(1, lanes::line_bytes / static_cast<int>(sizeof(T)));
 
 /// Prefetch `count` entries from `from` on.
 template <class T>

@@ -406,7 +406,7 @@ void multiply_rhs(const RhsPanel<T>& a, RhsRows<const T> x, IntoRows into, const
     part.rows = rows;
     // What follows a chunk of a column-major panel is the next line of each column, which hardware does not
     // predict.
-    if (a.ld > 0) part.ahead = std::max<offset_t>(chunk<T>, lanes::line_bytes / offset_t{sizeof(T)});
+    if (a.ld > 0) part.ahead = lanes::line_entries<T>;
     const RowPlaces at{places.start + first, places.list != nullptr ? places.list + first : nullptr, rows};
     over_groups_of<T>(a.cols, x.stride, [&]<int Width, int Registers>(index_t rhs) {
       Tile<T, Width, Registers>::multiply(part, rhs_from(x, rhs), into, at, rhs_from(out, rhs));
