@@ -20,8 +20,8 @@ template <class T>
 constexpr int most_factors = (lanes::register_bytes == 64 ? 16 : 8) / (is_complex_v<T> ? 2 : 1);
 /// Number of columns that a backward pass sums up at once: of real numbers, all of a panel that solves pack,
 /// so that it is read once and without a gap. What registers do not hold waits in the first-level cache.
-/// Half as many where registers have 16 bytes: a solve takes as long, and Clang, which needs ten minutes for all
-/// of them under sanitizers, two.
+/// Half as many where registers have 16 bytes: a solve takes as long, and Clang, which needs ten minutes for
+/// all of them under sanitizers, takes two.
 template <class T>
 constexpr int most_sums = (lanes::register_bytes > 16 ? 32 : 16) / (is_complex_v<T> ? 2 : 1);
 
