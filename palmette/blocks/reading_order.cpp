@@ -1,13 +1,14 @@
-// Asks the processor for its family, once.
+// Asks the processor for its family and instructions, once.
 #include "palmette/blocks/reading_order.hpp"
 
 namespace palmette {
 namespace {
 
+// The models of family 25 without AVX-512 (Zen 3) follow several streams, and need the requests.
 bool follows_one_stream() {
 #if defined(__x86_64__) && defined(__GNUC__)
   __builtin_cpu_init();
-  return __builtin_cpu_is("amdfam19h") != 0;
+  return __builtin_cpu_is("amdfam19h") != 0 && __builtin_cpu_supports("avx512f") != 0;
 #else
   return false;
 #endif
