@@ -25,14 +25,9 @@ struct RhsBlock : lanes::RegisterBlock<T> {
     this->turn();
   }
   /// Right-hand sides first, first + 1, … of row + k ← line[k], as far as there are any.
-  /// @param streams  past the caches; the columns are aligned to a register at this row
-  void write_columns(DenseView<T> to, index_t row, index_t first, bool streams = false) {
+  void write_columns(DenseView<T> to, index_t row, index_t first) {
     this->turn();
-    for (int k = 0; k < width && first + k < to.cols; ++k) {
-      T* const place = to.column(first + k) + row;
-      if (streams) L::stream(line[k], place);
-      else L::store(line[k], place);
-    }
+    for (int k = 0; k < width && first + k < to.cols; ++k) L::store(line[k], to.column(first + k) + row);
   }
 };
 

@@ -97,6 +97,16 @@ void store_rhs(const Writer<T>& writer, index_t first, index_t count, RhsRows<co
                         });
 }
 
+/// Stride of rows of right-hand sides that lie side by side: padded_rhs(), or a register more. Where a
+/// register is half a line, three of real numbers pass a panel together, so that seven are three, two and
+/// two, and thirteen end like that. One more takes hardly any time then, and rows are whole lines with it,
+/// which are stored past the caches.
+inline index_t row_stride(int scalar_bytes, index_t num_rhs) {
+  const index_t stride = padded_rhs(scalar_bytes, num_rhs), full = packed_rows(scalar_bytes);
+  const bool is_half_line = 2 * full * scalar_bytes == lanes::line_bytes;
+  return is_half_line && stride > full && stride / full % 6 == 1 ? stride + full : stride;
+}
+
 /// Whether whole registers of right-hand sides are turned between columns and rows; else they go one by one.
 template <class T>
 inline bool turned_in_registers(index_t stride) {
@@ -107,70 +117,88 @@ inline bool turned_in_registers(index_t stride) {
 /// line that is written whole need not be read before it is.
 inline constexpr offset_t streamed_bytes = offset_t{1} << 21;
 
-/// Whether `scalars` are so many, and registers so long, that lines are to be stored past the caches. Shorter
-/// registers would write parts of lines.
+/// Number of blocks that are moved together, beside or below each other: two registers may fill a line.
+template <class T>
+inline constexpr int blocks_together = 2 * sizeof(typename RhsBlock<T>::Vector) == lanes::line_bytes ? 2 : 1;
+template <class T>
+inline constexpr index_t width_together = blocks_together<T> * RhsBlock<T>::width;
+
+/// Whether `scalars` are so many, and registers so long, that lines are to be stored past the caches.
+/// Registers of a quarter of a line were not measured.
 template <class T>
 inline bool pays_to_stream(offset_t scalars) {
-  return sizeof(typename RhsBlock<T>::Vector) == lanes::line_bytes &&
+  return blocks_together<T> * sizeof(typename RhsBlock<T>::Vector) == lanes::line_bytes &&
          scalars * static_cast<offset_t>(sizeof(T)) >= streamed_bytes;
 }
-/// Whether whole registers are aligned at `first` and in steps of `step` scalars from there.
+/// Whether lines of the caches begin at `first` and in steps of `step` scalars from there.
 template <class T>
 inline bool is_aligned(const T* first, offset_t step) {
-  constexpr std::size_t register_bytes = sizeof(typename RhsBlock<T>::Vector);
-  return reinterpret_cast<std::uintptr_t>(first) % register_bytes == 0 &&
-         static_cast<std::size_t>(step) * sizeof(T) % register_bytes == 0;
+  return reinterpret_cast<std::uintptr_t>(first) % lanes::line_bytes == 0 &&
+         static_cast<std::size_t>(step) * sizeof(T) % lanes::line_bytes == 0;
 }
 
-/// all.row(place of row k) from `first` on ← W rows from `row` on of right-hand sides `first` and more, zero
-/// for those that pad the register.
-template <class T>
-inline void spread_block(const Reader<T>& reader, index_t row, index_t first, RhsRows<T> all, bool streams) {
+/// all.row(place of row k) from `first` on ← W rows from `row` on of `Blocks`·W right-hand sides from `first`
+/// on, zero for those that pad the stride; past the caches if they fill lines.
+template <class T, int Blocks>
+inline void spread_blocks(const Reader<T>& reader, index_t row, index_t first, RhsRows<T> all, bool streams) {
   using Block = RhsBlock<T>;
-  Block block;
-  block.read_columns(reader.from, row, first, reader.conjugated);
+  Block block[Blocks];
+  for (int part = 0; part < Blocks; ++part)
+    block[part].read_columns(reader.from, row, first + part * Block::width, reader.conjugated);
   for (int k = 0; k < Block::width; ++k) {
-    if (reader.map.scale != nullptr) block.line[k] *= static_cast<real_t<T>>(reader.map.scale[row + k]);
     T* const place = all.row(reader.map.back[row + k]) + first;
-    if (streams) Block::L::stream(block.line[k], place);
-    else Block::L::store(block.line[k], place);
+    for (int part = 0; part < Blocks; ++part) {
+      typename Block::Vector& line = block[part].line[k];
+      if (reader.map.scale != nullptr) line *= static_cast<real_t<T>>(reader.map.scale[row + k]);
+      if (streams) Block::L::stream(line, place + part * Block::width);
+      else Block::L::store(line, place + part * Block::width);
+    }
   }
 }
 
-/// W rows from `row` on of right-hand sides `first` and more ← all.row(place of row k) from `first` on.
-template <class T>
-inline void collect_block(const Writer<T>& writer, index_t row, index_t first, RhsRows<const T> all,
-                          bool streams) {
+/// `Blocks`·W rows from `row` on of right-hand sides `first` and more ← all.row(place of row k) from `first`
+/// on; past the caches if they fill lines.
+template <class T, int Blocks>
+inline void collect_blocks(const Writer<T>& writer, index_t row, index_t first, RhsRows<const T> all,
+                           bool streams) {
   using Block = RhsBlock<T>;
-  Block block;
-  for (int k = 0; k < Block::width; ++k) {
-    block.line[k] = Block::L::load(all.row(writer.map.back[row + k]) + first);
-    if (writer.map.scale != nullptr) block.line[k] *= static_cast<real_t<T>>(writer.map.scale[row + k]);
-    if (writer.conjugated) block.line[k] = Block::L::conjugated(block.line[k]);
+  Block block[Blocks];
+  for (int k = 0; k < Blocks * Block::width; ++k) {
+    typename Block::Vector& line = block[k / Block::width].line[k % Block::width];
+    line = Block::L::load(all.row(writer.map.back[row + k]) + first);
+    if (writer.map.scale != nullptr) line *= static_cast<real_t<T>>(writer.map.scale[row + k]);
+    if (writer.conjugated) line = Block::L::conjugated(line);
   }
-  block.write_columns(writer.to, row, first, streams);
+  for (Block& each : block) each.turn();
+  for (int j = 0; j < Block::width && first + j < writer.to.cols; ++j)
+    for (int part = 0; part < Blocks; ++part) {
+      T* const place = writer.to.column(first + j) + row + part * Block::width;
+      if (streams) Block::L::stream(block[part].line[j], place);
+      else Block::L::store(block[part].line[j], place);
+    }
 }
 
-/// Rows [begin, end) of `columns` right-hand sides, so many of them in turn; `turned` if in registers.
+/// Rows [begin, end) of `columns` right-hand sides, so many of them in turn; `turned` if in registers, in
+/// blocks of so many rows and right-hand sides.
 struct RhsRange {
   index_t begin, end, columns, in_turn;
   bool turned;
+  index_t block_rows, block_columns;
 };
 
-/// Calls block(row, first) for whole registers of rows and of right-hand sides, a few of these at a time,
-/// after prefetch(row, first) of the rows that follow; one(row, first, last) for the other rows.
+/// Calls block(row, first) for blocks of rows and of right-hand sides, a few of these at a time, after
+/// prefetch(row, first) of the rows that follow; one(row, first, last) for the other rows.
 template <class T, class Prefetch, class ForBlock, class ForOne>
 inline void over_blocks(const RhsRange& range, Prefetch&& prefetch, ForBlock&& block, ForOne&& one) {
-  const index_t end = range.end;
-  constexpr index_t width = RhsBlock<T>::width;
-  const index_t turn = std::max(width, range.in_turn);
+  const index_t end = range.end, height = range.block_rows;
+  const index_t turn = std::max(range.block_columns, range.in_turn);
   for (index_t first = 0; first < range.columns; first += turn) {
     const index_t last = std::min(range.columns, first + turn);
     index_t row = range.begin;
-    for (; range.turned && row + width <= end; row += width) {
-      for (index_t k = row + rows_ahead; k < std::min(end, row + rows_ahead + width); ++k)
+    for (; range.turned && row + height <= end; row += height) {
+      for (index_t k = row + rows_ahead; k < std::min(end, row + rows_ahead + height); ++k)
         for (index_t j = first; j < last; j += columns_in_turn) prefetch(k, j);
-      for (index_t j = first; j < last; j += width) block(row, j);
+      for (index_t j = first; j < last; j += range.block_columns) block(row, j);
     }
     for (; row < end; ++row) {
       if (row + rows_ahead < end) prefetch(row + rows_ahead, first);
@@ -186,13 +214,18 @@ template <class T>
 void spread_rhs(const Reader<T>& reader, index_t begin, index_t end, RhsRows<T> all) {
   const index_t columns = reader.from.cols;
   const index_t* const back = reader.map.back;
-  const bool streams =
-      pays_to_stream<T>(offset_t{reader.from.rows} * all.stride) && is_aligned(all.data, all.stride);
+  const bool turned = turned_in_registers<T>(all.stride), together = all.stride % width_together<T> == 0;
+  const bool streams = turned && together && pays_to_stream<T>(offset_t{reader.from.rows} * all.stride) &&
+                       is_aligned(all.data, all.stride);
+  constexpr index_t width = RhsBlock<T>::width;
   over_blocks<T>(
-      {begin, end, columns, columns_in_turn, turned_in_registers<T>(all.stride)},
+      {begin, end, columns, columns_in_turn, turned, width, together ? width_together<T> : width},
       [](index_t, index_t) {},  // rows that are fetched ahead before they are written gain nothing
       [&](index_t row, index_t first) {
-        if constexpr (RhsBlock<T>::in_registers) spread_block(reader, row, first, all, streams);
+        if constexpr (RhsBlock<T>::in_registers) {
+          if (together) spread_blocks<T, blocks_together<T>>(reader, row, first, all, streams);
+          else spread_blocks<T, 1>(reader, row, first, all, false);
+        }
       },
       [&](index_t row, index_t first, index_t last) {
         T* const target = all.row(back[row]);
@@ -207,12 +240,15 @@ void spread_rhs(const Reader<T>& reader, index_t begin, index_t end, RhsRows<T> 
 template <class T>
 void collect_rhs(const Writer<T>& writer, index_t begin, index_t end, RhsRows<const T> all) {
   const index_t* const back = writer.map.back;
-  const auto collect = [&](index_t first_row, index_t end_row, index_t in_turn, bool streams) {
+  constexpr index_t width = RhsBlock<T>::width;
+  const bool turned = turned_in_registers<T>(all.stride);
+  const auto collect = [&]<int Blocks>(index_t first_row, index_t end_row, index_t in_turn, bool streams) {
     over_blocks<T>(
-        {first_row, end_row, writer.to.cols, in_turn, turned_in_registers<T>(all.stride)},
+        {first_row, end_row, writer.to.cols, in_turn, turned, Blocks * width, width},
         [&](index_t row, index_t first) { __builtin_prefetch(all.row(back[row]) + first, 0, 3); },
         [&](index_t row, index_t first) {
-          if constexpr (RhsBlock<T>::in_registers) collect_block(writer, row, first, all, streams);
+          if constexpr (RhsBlock<T>::in_registers)
+            collect_blocks<T, Blocks>(writer, row, first, all, streams);
         },
         [&](index_t row, index_t first, index_t last) {
           const T* const source = all.row(back[row]);
@@ -221,15 +257,15 @@ void collect_rhs(const Writer<T>& writer, index_t begin, index_t end, RhsRows<co
         });
   };
   // Rows up to the first one at which columns are aligned, then whole rows of right-hand sides.
-  const bool streams = pays_to_stream<T>(offset_t{writer.to.rows} * writer.to.cols);
   index_t aligned = begin;
-  while (aligned < std::min(end, begin + RhsBlock<T>::width) &&
+  while (aligned < std::min(end, begin + lanes::line_entries<T>) &&
          !is_aligned(writer.to.data + aligned, writer.to.ld))
     ++aligned;
-  if (!streams || aligned == end || !is_aligned(writer.to.data + aligned, writer.to.ld))
-    return collect(begin, end, columns_in_turn, false);
-  collect(begin, aligned, columns_in_turn, false);
-  collect(aligned, end, writer.to.cols, true);
+  const bool streams = turned && pays_to_stream<T>(offset_t{writer.to.rows} * writer.to.cols) &&
+                       aligned < end && is_aligned(writer.to.data + aligned, writer.to.ld);
+  if (!streams) return collect.template operator()<1>(begin, end, columns_in_turn, false);
+  collect.template operator()<1>(begin, aligned, columns_in_turn, false);
+  collect.template operator()<blocks_together<T>>(aligned, end, writer.to.cols, true);
   lanes::end_streams();
 }
 

@@ -28,7 +28,7 @@ index_t most_apart(int scalar_bytes) {
   return std::clamp<index_t>(lanes::line_bytes / 2 / scalar_bytes, 1, 4);
 }
 index_t stride_of(int scalar_bytes, index_t num_rhs) {
-  return sides_apart(scalar_bytes, num_rhs) == num_rhs ? 1 : padded_rhs(scalar_bytes, num_rhs);
+  return sides_apart(scalar_bytes, num_rhs) == num_rhs ? 1 : row_stride(scalar_bytes, num_rhs);
 }
 
 /// What both sweeps share: the triangle, the block of right-hand sides (or one of those that are kept apart)
@@ -523,7 +523,7 @@ index_t sides_apart(int scalar_bytes, index_t num_rhs) {
 }
 
 WorkspaceNeed supernodal_workspace_need(const SweepGroups& structure, int scalar_bytes, index_t num_rhs) {
-  const offset_t stride = padded_rhs(scalar_bytes, std::max<index_t>(num_rhs, 1));
+  const offset_t stride = row_stride(scalar_bytes, std::max<index_t>(num_rhs, 1));
   WorkspaceNeed need;
   need.work = structure.symbolic().n * stride;
   need.boundary = structure.total_boundary() * stride;

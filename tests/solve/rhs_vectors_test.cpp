@@ -39,9 +39,10 @@ void for_many_counts(index_t n, Check&& check) {
   const Places places(n);
   for (const bool scaled : {false, true})
     for (const bool conjugated : {false, true})
-      for (const index_t num_rhs : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 50, 64}) {
+      for (const index_t num_rhs : {1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17, 25, 31, 50, 64}) {
         SCOPED_TRACE(std::to_string(num_rhs) + (scaled ? " scaled" : "") + (conjugated ? " conjugated" : ""));
         check(places.map(scaled), conjugated, num_rhs, padded_rhs(sizeof(T), num_rhs));
+        check(places.map(scaled), conjugated, num_rhs, row_stride(sizeof(T), num_rhs));
       }
 }
 
@@ -127,7 +128,7 @@ struct Columns {
 TYPED_TEST(rhs_vectors, so_many_rows_that_they_are_stored_past_the_caches_are_those_of_few) {
   using T = TypeParam;
   constexpr index_t n = 12001, num_rhs = 50;
-  const index_t stride = padded_rhs(sizeof(T), num_rhs);
+  const index_t stride = row_stride(sizeof(T), num_rhs);
   const Places places(n);
   const IndexMap map = places.map(true);
   for (const offset_t ld : {12032, 12003})
